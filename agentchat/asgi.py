@@ -1,0 +1,13 @@
+import os
+
+from django.core.asgi import get_asgi_application
+from django.core.exceptions import ImproperlyConfigured
+
+from agentchat.environment import PROBLEMS
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "agentchat.settings")
+
+application = get_asgi_application()
+
+if PROBLEMS:
+    raise ImproperlyConfigured(" ".join(f"{problem.message} {problem.remedy}" for problem in PROBLEMS))

@@ -1,0 +1,239 @@
+"""The one settings file. Every variable is listed in README.md and `.env.example`.
+
+Without `REDIS_URL` the installation is *local*: it keeps its own services and its secret key under `var/` and
+listens on the loopback address only. With `REDIS_URL` it is a production installation and must be told the rest.
+"""
+
+import hashlib
+import os
+import secrets
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from agentchat.environment import BASE_DIR, PROBLEMS, Problem, boolean, choice, env, http_url, integer, text
+
+VAR_DIR = Path(text("VAR_DIR") or BASE_DIR / "var").resolve()
+VAR_DIR.mkdir(parents=True, exist_ok=True)
+
+REDIS_URL = text("REDIS_URL")
+LOCAL = not REDIS_URL
+DEBUG = boolean("DEBUG", False)
+PORT = integer("PORT", 8000, least=1, most=65535)
+
+
+def _kept_secret_key() -> str:
+    path = VAR_DIR / "secret_key"
+    try:
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(secrets.token_urlsafe(50))
+    except FileExistsError:
+        pass
+    return path.read_text()
+
+
+SECRET_KEY = text("SECRET_KEY") or (_kept_secret_key() if LOCAL else "")
+if not SECRET_KEY:
+    PROBLEMS.append(Problem("SECRET_KEY", "SECRET_KEY is not set.", "Set it to 50 or more random characters."))
+    SECRET_KEY = secrets.token_urlsafe(50)
+
+ALLOWED_HOSTS: list[str] = env.list("ALLOWED_HOSTS", default=[])
+if LOCAL:
+    ALLOWED_HOSTS += ["127.0.0.1", "localhost", "[::1]"]
+elif not ALLOWED_HOSTS:
+    PROBLEMS.append(
+        Problem("ALLOWED_HOSTS", "ALLOWED_HOSTS is not set.", "Set it to the host names, separated by commas.")
+    )
+
+# --- the application -------------------------------------------------------------------------------------------
+
+AGENTS_ENABLED = boolean("AGENTS_ENABLED", False)
+HISTORY_SIZE = integer("HISTORY_SIZE", 8, least=1, most=200)
+MAX_ROUNDS_DEFAULT = integer("MAX_ROUNDS_DEFAULT", 100, least=1, most=1000)
+ROUND_PAUSE_MS = integer("ROUND_PAUSE_MS", 500, least=0, most=600_000)
+TURN_BUDGET_S = integer("TURN_BUDGET_S", 600, least=1, most=86_400)
+FIRST_TOKEN_TIMEOUT_S = integer("FIRST_TOKEN_TIMEOUT_S", 300, least=1, most=86_400)
+LEASE_TTL_S = integer("LEASE_TTL_S", 15, least=3, most=3600)
+
+AI_PROFILE = choice("AI_PROFILE", "embedded", ("embedded", "ollama", "openai"))
+OLLAMA_BASE_URL = http_url("OLLAMA_BASE_URL", "http://127.0.0.1:11434")
+OLLAMA_MODEL = text("OLLAMA_MODEL", "qwen3:8b")
+OPENAI_BASE_URL = http_url("OPENAI_BASE_URL", "https://openrouter.ai/api/v1")
+OPENAI_API_KEY = text("OPENAI_API_KEY")
+OPENAI_MODEL = text("OPENAI_MODEL", "deepseek/deepseek-chat")
+
+# The embedded model server listens on a free port when the usual one is taken and leaves its address in this file.
+EMBEDDED_MODEL_PORT = integer("EMBEDDED_MODEL_PORT", 8077, least=1, most=65535)
+EMBEDDED_MODEL_PATH = text("EMBEDDED_MODEL_PATH")
+EMBEDDED_MODEL_ADDRESS_FILE = VAR_DIR / "model-address"
+
+# --- Django ------------------------------------------------------------------------------------------------------
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "django_filters",
+    "django_htmx",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "csp",
+    "agentchat",
+    "accounts",
+    "debates",
+    "tools_app",
+    "providers",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+ROOT_URLCONF = "agentchat.urls"
+ASGI_APPLICATION = "agentchat.asgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+DATABASES: dict[str, dict[str, Any]] = {
+    "default": env.db_url("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'db.sqlite3'}")
+}
+if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
+    # IMMEDIATE: a transaction that reads and then writes waits for its turn, where DEFERRED fails at once.
+    DATABASES["default"]["OPTIONS"] = {
+        "transaction_mode": "IMMEDIATE",
+        "timeout": 20,
+        "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+    }
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+LOGIN_URL = "accounts:sign-in"
+LOGIN_REDIRECT_URL = "debates:list"
+LOGOUT_REDIRECT_URL = "accounts:sign-in"
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+
+STATIC_URL = "static/"
+STATIC_ROOT = BASE_DIR / "staticfiles"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+WHITENOISE_USE_FINDERS = LOCAL
+WHITENOISE_AUTOREFRESH = DEBUG
+if not LOCAL:
+    STORAGES = {
+        "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+        "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+    }
+
+# --- security ----------------------------------------------------------------------------------------------------
+
+HTTPS_ONLY = boolean("HTTPS_ONLY", not LOCAL)
+SECURE_SSL_REDIRECT = SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS_ONLY
+SECURE_HSTS_SECONDS = 31_536_000 if HTTPS_ONLY else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS_ONLY
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS_ONLY else None
+CSRF_TRUSTED_ORIGINS = [f"https://{host.lstrip('.')}" for host in ALLOWED_HOSTS if HTTPS_ONLY and host != "*"]
+X_FRAME_OPTIONS = "DENY"
+SECURE_REFERRER_POLICY = "same-origin"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": ["'self'"],
+        "img-src": ["'self'", "data:"],
+        "object-src": ["'none'"],
+        "base-uri": ["'none'"],
+        "form-action": ["'self'"],
+        "frame-ancestors": ["'none'"],
+    }
+}
+
+# --- broker, live events, cache ----------------------------------------------------------------------------------
+
+# A Unix socket, not a port: only this user can connect. A socket's path may not be longer than about 100 characters.
+VALKEY_SOCKET = VAR_DIR / "valkey.sock"
+if len(str(VALKEY_SOCKET)) > 100:
+    _digest = hashlib.sha256(str(VAR_DIR).encode()).hexdigest()[:12]
+    VALKEY_SOCKET = Path(tempfile.gettempdir()) / f"agentchat-{os.getuid()}-{_digest}" / "valkey.sock"
+
+EVENTS_URL = REDIS_URL or f"unix://{VALKEY_SOCKET}"
+CELERY_BROKER_URL = REDIS_URL or f"redis+socket://{VALKEY_SOCKET}"
+CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": EVENTS_URL}}
+
+CELERY_TASK_ACKS_LATE = False
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_PUBLISH_RETRY = False
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_CONCURRENCY = integer("WORKER_THREADS", 200, least=1, most=2000)
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_TRANSPORT_OPTIONS = {"socket_connect_timeout": 2}
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "beat-schedule")
+CELERY_BEAT_SCHEDULE = {"reap": {"task": "debates.reap", "schedule": 5.0, "options": {"expires": 5}}}
+
+# --- API ---------------------------------------------------------------------------------------------------------
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "accounts.authentication.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_PAGINATION_CLASS": "rest_framework.pagination.PageNumberPagination",
+    "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "EXCEPTION_HANDLER": "debates.api_errors.error_response",
+    "PAGE_SIZE": 50,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Agent Chat",
+    "DESCRIPTION": "Two language-model agents with opposing convictions argue about a topic, live.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+}
+
+# --- logs --------------------------------------------------------------------------------------------------------
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
+    "root": {"handlers": ["console"], "level": text("LOG_LEVEL", "INFO")},
+    "loggers": {"httpx": {"level": "WARNING"}, "httpx2": {"level": "WARNING"}, "openai": {"level": "WARNING"}},
+}

@@ -1,0 +1,94 @@
+"""What happens in a debate, as plain values. The runner yields the events; nothing here knows where they go."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from providers.base import Usage
+
+
+class Sender(StrEnum):
+    AGENT_A = "AGENT_A"
+    AGENT_B = "AGENT_B"
+    MODERATOR = "MODERATOR"
+
+    @property
+    def opponent(self) -> "Sender":
+        return {Sender.AGENT_A: Sender.AGENT_B, Sender.AGENT_B: Sender.AGENT_A}[self]
+
+
+class EndReason(StrEnum):
+    ROUNDS_DONE = "ROUNDS_DONE"
+    FAREWELL = "FAREWELL"
+    STOPPED = "STOPPED"
+    ERROR = "ERROR"
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One message of the transcript as the agents know it."""
+
+    round_number: int
+    sender: Sender
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStarted:
+    round_number: int
+    sender: Sender
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A tick while nothing comes. `waited_s` counts from the start of the turn, or of the pause between rounds."""
+
+    waited_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningDelta:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TurnRestarted:
+    """What came so far in this turn does not count; the model is asked again."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFinished:
+    round_number: int
+    sender: Sender
+    content: str
+    reasoning: str
+    model: str
+    finish_reason: str
+    usage: Usage
+    first_token_ms: int
+    total_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFailed:
+    """`message` is for the person: what happened and what to do."""
+
+    round_number: int
+    sender: Sender
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class DebateEnded:
+    reason: EndReason
+    message: str = ""
+
+
+Event = TurnStarted | Waiting | TextDelta | ReasoningDelta | TurnRestarted | TurnFinished | TurnFailed | DebateEnded

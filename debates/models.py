@@ -1,0 +1,187 @@
+"""What is kept: people's debates, who sits in them, what was said."""
+
+import uuid
+from typing import Any, ClassVar
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from debates.events import EndReason, Sender
+
+
+class SenderChoices(models.TextChoices):
+    AGENT_A = Sender.AGENT_A, "Agent A"
+    AGENT_B = Sender.AGENT_B, "Agent B"
+    MODERATOR = Sender.MODERATOR, "Moderator"
+
+
+class Persona(models.Model):
+    """A character: who it is, what it holds, what it never does, how it speaks. Without an owner it is built in."""
+
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, blank=True, related_name="personas"
+    )
+    slug = models.SlugField(max_length=60)
+    name = models.CharField(max_length=60)
+    role = models.CharField(max_length=300)
+    position = models.CharField(max_length=500)
+    prohibitions = models.TextField(max_length=2000)
+    format = models.CharField("format of each turn", max_length=500)
+    language = models.CharField(max_length=12, default="en")
+    extra = models.TextField("further instructions", max_length=4000, blank=True)
+    topic = models.CharField("topic it was made for", max_length=500, blank=True)
+
+    class Meta:
+        ordering = ("slug",)
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["owner", "slug"], name="persona_slug_per_owner", nulls_distinct=False)
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def builtin(self) -> bool:
+        return self.owner_id is None
+
+
+class ConversationQuerySet(models.QuerySet["Conversation"]):
+    def owned_by(self, user: Any) -> "ConversationQuerySet":
+        """The debates that `user` may see; everybody else's do not exist for this person."""
+        return self.filter(owner=user)
+
+
+class Conversation(models.Model):
+    class Status(models.TextChoices):
+        QUEUED = "QUEUED", "Queued"
+        RUNNING = "RUNNING", "Running"
+        PAUSED = "PAUSED", "Paused"
+        WAITING = "WAITING", "Waiting for approval"
+        STOPPED = "STOPPED", "Stopped"
+        FINISHED = "FINISHED", "Finished"
+        FAILED = "FAILED", "Failed"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="conversations")
+    topic = models.CharField(max_length=500)
+    language = models.CharField(max_length=12, default="en")
+    status = models.CharField(max_length=10, choices=Status.choices, default=Status.QUEUED)
+    end_reason = models.CharField(max_length=20, choices=[(reason, reason) for reason in EndReason], blank=True)
+    error = models.TextField(blank=True)
+    max_rounds = models.PositiveIntegerField()
+    total_rounds = models.PositiveIntegerField(default=0)
+    stop_phrases = models.JSONField(default=list, blank=True, help_text="An empty list: no phrase ends this debate.")
+    settings = models.JSONField(default=dict, help_text="The limits that held when the debate was made.")
+
+    # The lease, see leases.py. `enqueued_at`: when a worker was last woken for this debate.
+    lease_owner = models.CharField(max_length=64, blank=True, editable=False)
+    fence = models.PositiveIntegerField(default=0, editable=False)
+    lease_until = models.DateTimeField(null=True, editable=False)
+    enqueued_at = models.DateTimeField(null=True, editable=False)
+
+    idempotency_key = models.CharField(max_length=200, null=True, editable=False)
+    request_digest = models.CharField(max_length=64, blank=True, editable=False)
+
+    created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True, editable=False)
+    ended_at = models.DateTimeField(null=True, editable=False)
+
+    objects = ConversationQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("-created_at",)
+        get_latest_by = "created_at"
+        indexes: ClassVar = [
+            models.Index(fields=["owner", "-created_at"], name="conversation_owner_newest"),
+            models.Index(fields=["status", "lease_until"], name="conversation_status_lease"),
+        ]
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["owner", "idempotency_key"], name="conversation_idempotency"),
+            models.CheckConstraint(condition=Q(max_rounds__gte=1), name="conversation_has_rounds"),
+        ]
+
+    ACTIVE: ClassVar = (Status.QUEUED, Status.RUNNING, Status.PAUSED, Status.WAITING)
+    RESUMABLE: ClassVar = (Status.PAUSED, Status.FAILED)
+
+    def __str__(self) -> str:
+        return self.topic
+
+    @property
+    def is_active(self) -> bool:
+        return self.status in self.ACTIVE
+
+    @property
+    def is_resumable(self) -> bool:
+        return self.status in self.RESUMABLE
+
+    @property
+    def current_round(self) -> int:
+        """The round that is being spoken, or the last one that was; 0 before the first word."""
+        if self.status == self.Status.RUNNING:
+            return min(self.total_rounds + 1, self.max_rounds)
+        return self.total_rounds
+
+    def seat(self, sender: Sender) -> "Seat":
+        return next(seat for seat in self.seats.all() if seat.sender == sender)
+
+    @property
+    def seat_a(self) -> "Seat":
+        return self.seat(Sender.AGENT_A)
+
+    @property
+    def seat_b(self) -> "Seat":
+        return self.seat(Sender.AGENT_B)
+
+
+class Seat(models.Model):
+    """One of the two agents as it entered this debate; later changes of its persona do not reach it."""
+
+    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="seats")
+    sender = models.CharField(max_length=10, choices=SenderChoices.choices)
+    name = models.CharField(max_length=60)
+    system_prompt = models.TextField()
+    position = models.CharField(max_length=500, blank=True)
+    persona = models.JSONField("persona snapshot", null=True, blank=True)
+    provider = models.CharField(max_length=30)
+    model = models.CharField(max_length=200)
+    options = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        ordering = ("sender",)
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["conversation", "sender"], name="seat_once_per_side")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Message(models.Model):
+    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="messages")
+    position = models.PositiveIntegerField(help_text="1 for the first message of the debate")
+    round_number = models.PositiveIntegerField()
+    sender = models.CharField(max_length=10, choices=SenderChoices.choices)
+    content = models.TextField()
+    reasoning = models.TextField(blank=True)
+    model = models.CharField(max_length=200, blank=True)
+    finish_reason = models.CharField(max_length=40, blank=True)
+    prompt_tokens = models.PositiveIntegerField(null=True)
+    completion_tokens = models.PositiveIntegerField(null=True)
+    first_token_ms = models.PositiveIntegerField(null=True)
+    total_ms = models.PositiveIntegerField(null=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("conversation", "position")
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["conversation", "position"], name="message_position_once"),
+            models.UniqueConstraint(
+                fields=["conversation", "round_number", "sender"],
+                condition=~Q(sender=Sender.MODERATOR),
+                name="message_one_per_turn",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.sender} {self.round_number}"

@@ -1,0 +1,178 @@
+"""The port to a language model: a request goes in, chunks come out. It runs no tool and knows no framework.
+
+A provider returns what the model *intends*; executing a tool call is the caller's business. Closing the iterator that
+`stream` returns ends the HTTP request at once, also while the server is silent.
+
+    ProviderError                 every failure of a model server, with a sentence for the person
+      ServerUnreachable           nothing answered at the address
+      ServerFailed                it answered with a fault of its own, or the stream broke off
+      RequestRefused              it refused this request for good
+        ModelMissing              the model is not there
+        CredentialsRefused        the key is missing, wrong or without the right
+        ContextTooLong            the messages do not fit; a shorter history can help
+      RateLimited                 too many requests or no funds; later may help
+      EmptyReply                  the reply ended without a word and without a tool call
+"""
+
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, Protocol
+
+Role = Literal["system", "user", "assistant", "tool"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A call the model asks for. `arguments` is the JSON text exactly as the model wrote it."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """What a model is told of a tool. `parameters` is a JSON Schema object."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ChatMessage:
+    role: Role
+    content: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """`options` holds only keys of `OPTIONS`; a provider sends those that its server knows."""
+
+    model: str
+    messages: tuple[ChatMessage, ...]
+    tools: tuple[ToolSpec, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class TextChunk:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningChunk:
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallChunk:
+    call: ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """Nothing came for `TICK_S`; the consumer may look at its clock and its flags."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens as the server counted them; None where it did not say."""
+
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """Always the last chunk. `finish_reason` is the server's word ("stop", "length", "tool_calls" ...)."""
+
+    finish_reason: str
+    model: str
+    usage: Usage = Usage()
+
+
+Chunk = TextChunk | ReasoningChunk | ToolCallChunk | Tick | Finish
+
+TICK_S = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    name: str
+    context_length: int | None = None
+    tools: bool | None = None
+
+
+class Provider(Protocol):
+    def stream(self, request: ChatRequest) -> Generator[Chunk, None, None]:
+        """Yield chunks until `Finish`. Raises `ProviderError`; other exceptions are faults of this program."""
+
+    def models(self) -> list[ModelInfo]:
+        """The models that the server offers now, asked within a few seconds. Raises `ProviderError`."""
+
+
+class ProviderError(Exception):
+    """`str(error)` is for the person: what happened and what to do. It holds no key and no address with a password."""
+
+    retryable: ClassVar[bool] = False
+    shrink_context: ClassVar[bool] = False
+
+    def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class ServerUnreachable(ProviderError):
+    retryable = True
+
+
+class ServerFailed(ProviderError):
+    retryable = True
+
+
+class RequestRefused(ProviderError):
+    pass
+
+
+class ModelMissing(RequestRefused):
+    pass
+
+
+class CredentialsRefused(RequestRefused):
+    pass
+
+
+class ContextTooLong(RequestRefused):
+    shrink_context = True
+
+
+class RateLimited(ProviderError):
+    retryable = True
+
+
+class EmptyReply(ProviderError):
+    retryable = True
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """The type and bounds of one model option that a person may set for a seat."""
+
+    kind: type
+    least: float | None = None
+    most: float | None = None
+    meaning: str = ""
+
+
+OPTIONS: Mapping[str, Option] = {
+    "temperature": Option(float, 0, 2, "how freely the next word is drawn"),
+    "top_p": Option(float, 0, 1, "share of the likeliest words that are drawn from"),
+    "max_tokens": Option(int, 1, 32_000, "longest reply, in tokens"),
+    "seed": Option(int, 0, 2**31 - 1, "same seed, same draw, where the server supports it"),
+    "num_ctx": Option(int, 512, 1_000_000, "context window that Ollama reserves; sized to the request when unset"),
+    "think": Option(bool, meaning="whether a reasoning model may think before it speaks"),
+    "keep_alive": Option(str, meaning="how long Ollama keeps the model in memory, such as 10m"),
+}

@@ -1,0 +1,5 @@
+from django.apps import AppConfig
+
+
+class ToolsAppConfig(AppConfig):
+    name = "tools_app"
