@@ -11,7 +11,11 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import django_stubs_ext
+
 from agentchat.environment import BASE_DIR, PROBLEMS, Problem, boolean, choice, env, http_url, integer, text
+
+django_stubs_ext.monkeypatch()  # lets annotations such as ModelAdmin[Message] stand in running code
 
 VAR_DIR = Path(text("VAR_DIR") or BASE_DIR / "var").resolve()
 VAR_DIR.mkdir(parents=True, exist_ok=True)

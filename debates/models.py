@@ -16,6 +16,13 @@ class SenderChoices(models.TextChoices):
     MODERATOR = Sender.MODERATOR, "Moderator"
 
 
+class EndReasonChoices(models.TextChoices):
+    ROUNDS_DONE = EndReason.ROUNDS_DONE, "All rounds were held"
+    FAREWELL = EndReason.FAREWELL, "An agent said farewell"
+    STOPPED = EndReason.STOPPED, "Stopped by a person"
+    ERROR = EndReason.ERROR, "An error"
+
+
 class Persona(models.Model):
     """A character: who it is, what it holds, what it never does, how it speaks. Without an owner it is built in."""
 
@@ -67,7 +74,7 @@ class Conversation(models.Model):
     topic = models.CharField(max_length=500)
     language = models.CharField(max_length=12, default="en")
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.QUEUED)
-    end_reason = models.CharField(max_length=20, choices=[(reason, reason) for reason in EndReason], blank=True)
+    end_reason = models.CharField(max_length=20, choices=EndReasonChoices.choices, blank=True)
     error = models.TextField(blank=True)
     max_rounds = models.PositiveIntegerField()
     total_rounds = models.PositiveIntegerField(default=0)

@@ -1,0 +1,42 @@
+"""Runs a command and ends it when the process that asked for it is gone: `leash.py FD -- COMMAND ARGUMENT...`.
+
+FD is the reading end of a pipe whose writing end the supervisor alone holds. However the supervisor dies, kill -9
+included, the kernel closes its end and the read returns. That works on every Unix and needs no signal to arrive.
+Standard library only and run by path, because importing the package `agentchat` would import Celery first.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from types import FrameType
+
+GRACE_S = 5.0
+
+
+def _end_with_the_supervisor(descriptor: int, child: subprocess.Popen[bytes]) -> None:
+    os.read(descriptor, 1)
+    child.terminate()
+    try:
+        child.wait(GRACE_S)
+    except subprocess.TimeoutExpired:
+        pass
+    os.killpg(0, signal.SIGKILL)  # the whole group, this process with it: nobody is left to report to
+
+
+def main(arguments: list[str]) -> int:
+    descriptor, command = int(arguments[0]), arguments[2:]
+    child = subprocess.Popen(command)
+
+    def pass_on(number: int, _: FrameType | None) -> None:
+        child.send_signal(number)
+
+    signal.signal(signal.SIGTERM, pass_on)
+    threading.Thread(target=_end_with_the_supervisor, args=(descriptor, child), daemon=True).start()
+    code = child.wait()
+    return 128 - code if code < 0 else code
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,101 @@
+"""When a debate is over: the rounds are used up, or an agent has said farewell.
+
+A stop phrase counts only as a farewell act: a sentence of its own, among the last two of the message, outside every
+quotation, and no question. The article this project began with searched for the phrase anywhere in the text, which
+ends a debate at "I will not say goodbye to freedom".
+"""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
+
+from debates.events import EndReason, Said, Sender
+
+DEFAULT_STOP_PHRASES = (
+    "goodbye",
+    "good bye",
+    "bye",
+    "farewell",
+    "so long",
+    "see you",
+    "this debate is over",
+    "this conversation is over",
+    "end of conversation",
+    "до побачення",
+    "прощавай",
+    "прощавайте",
+    "бувай",
+    "бувайте",
+    "до зустрічі",
+    "на цьому все",
+    "кінець розмови",
+    "до свидания",
+    "прощай",
+    "прощайте",
+    "пока",
+    "до встречи",
+    "на этом всё",
+    "на этом все",
+    "конец разговора",
+)
+
+_QUOTED = re.compile(
+    r'"[^"\n]{0,400}"|“[^”]{0,400}”|«[^»]{0,400}»|„[^“”]{0,400}[“”]|‘[^’\n]{1,400}’(?!\w)|(?<!\w)\'[^\'\n]{1,400}\'(?!\w)'
+    r"|```.*?(?:```|\Z)|`[^`\n]+`|^\s*>.*$",
+    re.S | re.M,
+)
+_SENTENCE_END = re.compile(r"(?<=[.!?…。！？])\s+|\n+")
+_OPENERS = (
+    "well|so|now|then|and|ok|okay|all right|alright|finally|for now|with that|thank you|thank you all|thank you everyone"
+    "|thank you very much|thank you for (?:this|the|your) \\w+|thanks|thanks all|thanks everyone|that is all|that's all"
+    "|ну|що ж|отже|і|та|на цьому все|дякую|дякую всім|дякую вам|дякую за увагу|дякую за розмову"
+    "|что ж|итак|и|на этом всё|на этом все|спасибо|спасибо всем|спасибо вам|спасибо за внимание|спасибо за разговор"
+)
+_ADDRESSES = (
+    "my (?:dear |good |worthy )?(?:friend|friends|opponent|colleague)|dear (?:friend|friends|opponent|colleague)|friend"
+    "|friends|everyone|everybody|all|to (?:you )?all|to everyone|to you|sir|madam|then|now|for now|for ever|forever"
+    "|next time|later|soon|at the next debate|and (?:thank you|thanks|good luck|take care)(?: \\w+){0,4}"
+    "|(?:thank you|thanks)(?: \\w+){0,4}"
+    "|друже|друзі|колего|опоненте|усім|всім|шановн(?:ий|а|і) \\w+|(?:і |та )?дякую(?: \\w+){0,3}"
+    "|друг|друзья|коллега|оппонент|всем|уважаем(?:ый|ая|ые) \\w+|(?:и )?спасибо(?: \\w+){0,3}"
+)
+
+
+def reason_to_end(said: Sequence[Said], max_rounds: int, stop_phrases: Sequence[str]) -> EndReason | None:
+    if said and said[-1].sender != Sender.MODERATOR and is_farewell(said[-1].content, stop_phrases):
+        return EndReason.FAREWELL
+    if sum(message.sender == Sender.AGENT_B for message in said) >= max_rounds:
+        return EndReason.ROUNDS_DONE
+    return None
+
+
+def is_farewell(text: str, stop_phrases: Sequence[str]) -> bool:
+    """True when one of the last two sentences is, as a whole, one of `stop_phrases` with or without an address."""
+    if not stop_phrases:
+        return False
+    pattern = _farewell_pattern(tuple(stop_phrases))
+    return any(pattern.fullmatch(_bare(sentence)) for sentence in _sentences(text)[-2:] if not _asks(sentence))
+
+
+def _sentences(text: str) -> list[str]:
+    """Sentences without quotations and Markdown marks. A quotation leaves a mark, so that what stood around it does not
+    close up into a sentence that nobody said."""
+    plain = _QUOTED.sub(" ⁇ ", unicodedata.normalize("NFKC", text).replace("’", "'"))
+    return [sentence for sentence in _SENTENCE_END.split(re.sub(r"[*_#~]+", "", plain)) if sentence.strip()]
+
+
+def _asks(sentence: str) -> bool:
+    return "?" in sentence.strip(" \t\"'»”)")[-3:]
+
+
+def _bare(sentence: str) -> str:
+    words = re.sub(r"[^\w'⁇]+", " ", sentence.casefold().replace("ё", "е")).strip()
+    return words.strip("' ")
+
+
+@lru_cache(maxsize=64)
+def _farewell_pattern(phrases: tuple[str, ...]) -> re.Pattern[str]:
+    acts = "|".join(re.escape(_bare(phrase)) for phrase in sorted(phrases, key=len, reverse=True) if _bare(phrase))
+    openers, addresses = _OPENERS.replace("ё", "е"), _ADDRESSES.replace("ё", "е")
+    return re.compile(rf"(?:(?:{openers}) )*(?:{acts or '(?!)'})(?: (?:{acts or '(?!)'}|{addresses}))*")

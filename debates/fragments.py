@@ -1,0 +1,71 @@
+"""Notices as pieces of the live page, drawn with the very templates that the page itself is made of.
+
+Every piece finds its place by element id, so that a piece that comes twice changes nothing.
+"""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+from django.conf import settings
+from django.template.loader import render_to_string
+from django.utils import timezone
+
+from debates import stream
+from debates.live import Notice
+from debates.models import Conversation
+from debates.payloads import status_payload
+
+Status = Conversation.Status
+
+
+def state_context(conversation: Conversation) -> dict[str, Any]:
+    """What the templates of a debate's state need; `conversation` comes with its seats loaded."""
+    return {
+        "debate": conversation,
+        "state": status_payload(conversation),
+        "seat_a": conversation.seat_a,
+        "seat_b": conversation.seat_b,
+        "elapsed_s": _elapsed_s(conversation),
+        "agents_enabled": settings.AGENTS_ENABLED,
+    }
+
+
+def _elapsed_s(conversation: Conversation) -> int | None:
+    if conversation.started_at is None:
+        return None
+    return int(((conversation.ended_at or timezone.now()) - conversation.started_at).total_seconds())
+
+
+class Fragments:
+    """The frames of one viewer's page. Needs no database: what changes comes with the notices."""
+
+    def __init__(self, conversation: Conversation, csrf_token: str) -> None:
+        self._conversation = conversation
+        self._context = state_context(conversation) | {"csrf_token": csrf_token, "oob": True}
+
+    async def frames(self, notices: AsyncIterator[Notice | None]) -> AsyncIterator[str]:
+        async for notice in notices:
+            if notice is None:
+                yield ": keep-alive\n\n"
+            elif notice.event in self._DRAWN:
+                yield stream.frame(notice.event, self._DRAWN[notice.event](self, notice.data), notice.position)
+
+    def _state(self, data: dict[str, Any]) -> str:
+        conversation = self._conversation
+        for name in ("status", "end_reason", "error"):
+            setattr(conversation, name, data[name])
+        now = timezone.now()
+        if conversation.status == Status.RUNNING:
+            conversation.started_at = conversation.started_at or now
+        conversation.ended_at = None if conversation.is_active else conversation.ended_at or now
+        self._context["state"] |= data
+        self._context["elapsed_s"] = _elapsed_s(conversation)
+        return render_to_string("debates/_state.html", self._context)
+
+    def _speaking(self, data: dict[str, Any]) -> str:
+        return render_to_string("debates/_speaking.html", self._context | {"speaking": data})
+
+    def _message(self, data: dict[str, Any]) -> str:
+        return render_to_string("debates/_message_added.html", self._context | {"message": data})
+
+    _DRAWN = {"status": _state, "end": _state, "turn": _speaking, "text": _speaking, "message": _message}  # noqa: RUF012

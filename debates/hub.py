@@ -1,0 +1,109 @@
+"""Brings the notices of all debates that somebody watches into this web process: one reader, many viewers."""
+
+import asyncio
+import logging
+import uuid
+from weakref import WeakKeyDictionary
+
+import redis.asyncio
+from django.conf import settings
+
+from debates.live import Notice, stream_key
+
+logger = logging.getLogger(__name__)
+
+QUEUE_LENGTH = 100
+BLOCK_MS = 200
+RETRY_S = 1.0
+IN_PROGRESS = ("turn", "text")
+
+# In a viewer's queue: something may have been missed, read the database again.
+LOOK_AGAIN = None
+Queue = asyncio.Queue[Notice | None]
+
+
+class Hub:
+    def __init__(self, url: str) -> None:
+        self._redis = redis.asyncio.Redis.from_url(url, socket_connect_timeout=1)
+        self._queues: dict[str, set[Queue]] = {}
+        self._read_until: dict[str, bytes] = {}
+        self._in_progress: dict[str, Notice] = {}
+        self._reader: asyncio.Task[None] | None = None
+
+    def subscribe(self, conversation_id: uuid.UUID) -> Queue:
+        """A bounded queue; when a viewer is too slow for it, its content is replaced by `LOOK_AGAIN`."""
+        key, queue = stream_key(conversation_id), Queue(QUEUE_LENGTH)
+        if notice := self._in_progress.get(key):
+            queue.put_nowait(notice)
+        self._queues.setdefault(key, set()).add(queue)
+        if self._reader is None or self._reader.done():
+            self._reader = asyncio.create_task(self._read())
+        return queue
+
+    def unsubscribe(self, conversation_id: uuid.UUID, queue: Queue) -> None:
+        key = stream_key(conversation_id)
+        self._queues.get(key, set()).discard(queue)
+        if not self._queues.get(key):
+            for memory in (self._queues, self._read_until, self._in_progress):
+                memory.pop(key, None)
+
+    async def _read(self) -> None:
+        while self._queues:
+            try:
+                await self._find_new_streams()
+                if positions := {key: last for key, last in self._read_until.items() if key in self._queues}:
+                    for key, entries in await self._redis.xread(positions, block=BLOCK_MS, count=500) or []:
+                        for entry_id, fields in entries:
+                            self._pass_on(key.decode(), entry_id, fields)
+            except (redis.RedisError, OSError) as error:
+                logger.warning("The live events cannot be read, viewers follow the database: %s", type(error).__name__)
+                self._tell_all_to_look_again()
+                await asyncio.sleep(RETRY_S)
+
+    async def _find_new_streams(self) -> None:
+        """A stream is followed from its last entry on; that entry is passed on when it shows a turn in progress."""
+        for key in [key for key in self._queues if key not in self._read_until]:
+            last = await self._redis.xrevrange(key, count=1)
+            if key not in self._queues:
+                continue
+            entry_id, fields = last[0] if last else (b"0-0", None)
+            self._read_until[key] = entry_id
+            if fields and fields[b"event"].decode() in IN_PROGRESS:
+                self._pass_on(key, entry_id, fields)
+            for queue in self._queues[key]:
+                _offer(queue, LOOK_AGAIN)  # what happened between the viewer's first look and now
+
+    def _pass_on(self, key: str, entry_id: bytes, fields: dict[bytes, bytes]) -> None:
+        self._read_until[key] = entry_id
+        notice = Notice.from_fields(fields)
+        if notice.event in IN_PROGRESS:
+            self._in_progress[key] = notice
+        else:
+            self._in_progress.pop(key, None)
+        for queue in self._queues.get(key, ()):
+            _offer(queue, notice)
+
+    def _tell_all_to_look_again(self) -> None:
+        self._in_progress.clear()
+        for queues in self._queues.values():
+            for queue in queues:
+                _offer(queue, LOOK_AGAIN)
+
+
+def _offer(queue: Queue, notice: Notice | None) -> None:
+    if queue.full():
+        while not queue.empty():
+            queue.get_nowait()
+        notice = LOOK_AGAIN
+    queue.put_nowait(notice)
+
+
+_hubs: WeakKeyDictionary[asyncio.AbstractEventLoop, Hub] = WeakKeyDictionary()
+
+
+def current_hub() -> Hub:
+    """The hub of the running event loop."""
+    loop = asyncio.get_running_loop()
+    if loop not in _hubs:
+        _hubs[loop] = Hub(settings.EVENTS_URL)
+    return _hubs[loop]

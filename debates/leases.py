@@ -1,0 +1,156 @@
+"""Who may write to a debate: the worker that holds its lease.
+
+The fence counts acquisitions. Every write of a run carries the fence it was started with, so a worker that was believed
+dead and comes back can store nothing. Times are the database's, never a worker's.
+"""
+
+import logging
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import DatabaseError, connection, transaction
+from django.db.models import DateTimeField, ExpressionWrapper, F, Q, QuerySet, Value
+from django.db.models.functions import Coalesce, Now
+
+from debates.models import Conversation
+
+logger = logging.getLogger(__name__)
+
+Status = Conversation.Status
+PROCESS = uuid.uuid4().hex
+POLL_S = 0.25
+
+
+class LeaseLost(Exception):
+    """The debate was stopped, paused, deleted or taken over; what this worker has in hand must not be stored."""
+
+
+@dataclass
+class Lease:
+    conversation_id: uuid.UUID
+    fence: int
+    lost: bool = False
+    touched_at: float = field(default_factory=time.monotonic)
+
+    def touch(self) -> None:
+        """Tell the keeper that the run is alive; a run that hangs stops being renewed."""
+        self.touched_at = time.monotonic()
+
+    def rows(self) -> "QuerySet[Conversation]":
+        return Conversation.objects.filter(pk=self.conversation_id, fence=self.fence, status=Status.RUNNING)
+
+
+def from_now(seconds: float) -> ExpressionWrapper:
+    return ExpressionWrapper(Now() + Value(timedelta(seconds=seconds)), output_field=DateTimeField())
+
+
+def claim(conversation_id: uuid.UUID) -> Lease | None:
+    """Take a queued debate, or a running one whose lease ran out; None when somebody else has it."""
+    free = Q(status=Status.QUEUED) | Q(status=Status.RUNNING, lease_until__lt=Now())
+    with transaction.atomic():
+        won = Conversation.objects.filter(free, pk=conversation_id).update(
+            status=Status.RUNNING,
+            lease_owner=PROCESS,
+            fence=F("fence") + 1,
+            lease_until=from_now(settings.LEASE_TTL_S),
+            started_at=Coalesce("started_at", Now()),
+        )
+        if not won:
+            return None
+        return Lease(conversation_id, Conversation.objects.values_list("fence", flat=True).get(pk=conversation_id))
+
+
+@contextmanager
+def guarded(lease: Lease, **changes: Any) -> Iterator[None]:
+    """One transaction that writes only while the lease holds, renews it and applies `changes`. Raises `LeaseLost`."""
+    with transaction.atomic():
+        if not lease.rows().update(lease_until=from_now(settings.LEASE_TTL_S), **changes):
+            raise LeaseLost
+        yield
+
+
+def give_back(lease: Lease) -> None:
+    """Let another worker go on at once."""
+    lease.rows().update(lease_until=Now(), enqueued_at=None)
+
+
+def abandoned() -> "QuerySet[Conversation]":
+    """Debates that should run and do not: nobody was woken for them lately."""
+    left = Q(status=Status.QUEUED) | Q(status=Status.RUNNING, lease_until__lt=Now())
+    unwoken = Q(enqueued_at=None) | Q(enqueued_at__lt=from_now(-2 * settings.LEASE_TTL_S))
+    return Conversation.objects.filter(left & unwoken)
+
+
+def release_connection() -> None:
+    """Give the database connection back before something long; inside a transaction it must stay."""
+    if not connection.in_atomic_block:
+        connection.close()
+
+
+class Keeper:
+    """Watches and renews all leases of this process: one thread, one query each for all of them."""
+
+    def __init__(self) -> None:
+        self._leases: set[int] = set()
+        self._held: dict[int, Lease] = {}
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._renewed_at = 0.0
+
+    @contextmanager
+    def holding(self, lease: Lease) -> Iterator[Lease]:
+        with self._lock:
+            self._held[id(lease)] = lease
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = threading.Thread(target=self._watch, name="lease-keeper", daemon=True)
+                self._thread.start()
+        try:
+            yield lease
+        finally:
+            with self._lock:
+                self._held.pop(id(lease), None)
+
+    def _watch(self) -> None:
+        while held := self._still_held():
+            try:
+                self.look(held)
+                self.renew(held)
+            except DatabaseError:
+                logger.warning("The leases could not be looked at; trying again.", exc_info=True)
+            finally:
+                release_connection()
+            time.sleep(POLL_S)
+
+    def _still_held(self) -> list[Lease]:
+        with self._lock:
+            if not self._held:
+                self._thread = None
+            return list(self._held.values())
+
+    def look(self, held: list[Lease]) -> None:
+        """Mark the leases that were lost."""
+        ids = {lease.conversation_id for lease in held}
+        rows = Conversation.objects.filter(pk__in=ids, status=Status.RUNNING).values_list("pk", "fence")
+        current = dict(rows)
+        for lease in held:
+            lease.lost = lease.lost or current.get(lease.conversation_id) != lease.fence
+
+    def renew(self, held: list[Lease]) -> None:
+        now, ttl = time.monotonic(), settings.LEASE_TTL_S
+        if now - self._renewed_at < ttl / 3:
+            return
+        alive = [lease.conversation_id for lease in held if not lease.lost and now - lease.touched_at < ttl]
+        Conversation.objects.filter(pk__in=alive, lease_owner=PROCESS, status=Status.RUNNING).update(
+            lease_until=from_now(ttl)
+        )
+        self._renewed_at = now
+
+
+KEEPER = Keeper()

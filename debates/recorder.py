@@ -1,0 +1,156 @@
+"""Runs one debate and keeps it: saves each finished thing first, tells the viewers second.
+
+It looks at its lease on every event (ticks included, so at least twice a second): a debate that was stopped, paused,
+deleted or taken over is left at once, and what was being said is not stored.
+"""
+
+import logging
+import time
+import uuid
+from collections.abc import Callable
+from contextlib import closing
+from enum import Enum
+
+from django.db import DatabaseError
+from django.db.models import Max
+from django.db.models.functions import Now
+
+from debates import leases, live
+from debates.context import Debate, Speaker
+from debates.events import DebateEnded, EndReason, Event, Said, Sender, TurnFinished
+from debates.leases import KEEPER, Lease, LeaseLost
+from debates.live import Notice
+from debates.models import Conversation, Message, Seat
+from debates.narrator import Narrator
+from debates.payloads import message_payload
+from debates.runner import run
+from providers import registry
+
+logger = logging.getLogger(__name__)
+
+Publish = Callable[[uuid.UUID, Notice], None]
+Status = Conversation.Status
+FAULT = "A fault of this program ended the debate; its log has the details. Resume tries again."
+
+
+class Outcome(Enum):
+    ENDED = "it ran to its end"
+    LEFT = "it was stopped, paused, deleted or taken over"
+    HANDED_BACK = "this process must end; another goes on"
+    NOT_OURS = "somebody else has it, or it is over"
+
+
+def record(
+    conversation_id: uuid.UUID,
+    *,
+    publish: Publish = live.publish,
+    must_hand_back: Callable[[], bool] = lambda: False,
+) -> Outcome:
+    lease = leases.claim(conversation_id)
+    if lease is None:
+        return Outcome.NOT_OURS
+    with KEEPER.holding(lease):
+        try:
+            return _play(lease, publish, must_hand_back)
+        except LeaseLost:
+            return Outcome.LEFT
+        except DatabaseError:
+            raise  # the lease runs out and another worker goes on
+        except Exception:
+            logger.exception("Debate %s met a fault of this program", conversation_id)
+            for notice in _end(lease, DebateEnded(EndReason.ERROR, FAULT)):
+                publish(conversation_id, notice)
+            return Outcome.ENDED
+
+
+def _play(lease: Lease, publish: Publish, must_hand_back: Callable[[], bool]) -> Outcome:
+    conversation = Conversation.objects.prefetch_related("seats").get(pk=lease.conversation_id)
+    debate, transcript = _debate(conversation), _transcript(conversation)
+    publish(lease.conversation_id, live.status_notices(conversation)[0])
+    narrator = Narrator(time.monotonic)
+    with closing(run(debate, transcript)) as events:
+        leases.release_connection()
+        for event in events:
+            lease.touch()
+            if lease.lost:
+                return Outcome.LEFT
+            if must_hand_back():
+                leases.give_back(lease)
+                return Outcome.HANDED_BACK
+            for notice in _keep(lease, event) or narrator.tell(event):
+                publish(lease.conversation_id, notice)
+    return Outcome.ENDED
+
+
+def _keep(lease: Lease, event: Event) -> list[Notice]:
+    """Store what must last; the notices that tell of it."""
+    match event:
+        case TurnFinished():
+            return _save(lease, event)
+        case DebateEnded():
+            return _end(lease, event)
+    return []
+
+
+def _save(lease: Lease, turn: TurnFinished) -> list[Notice]:
+    rounds = {"total_rounds": turn.round_number} if turn.sender == Sender.AGENT_B else {}
+    with leases.guarded(lease, **rounds):
+        last = Message.objects.filter(conversation=lease.conversation_id).aggregate(last=Max("position"))["last"] or 0
+        message = Message.objects.create(
+            conversation_id=lease.conversation_id,
+            position=last + 1,
+            round_number=turn.round_number,
+            sender=turn.sender,
+            content=turn.content,
+            reasoning=turn.reasoning,
+            model=turn.model,
+            finish_reason=turn.finish_reason,
+            prompt_tokens=turn.usage.prompt_tokens,
+            completion_tokens=turn.usage.completion_tokens,
+            first_token_ms=turn.first_token_ms,
+            total_ms=turn.total_ms,
+        )
+    leases.release_connection()
+    return [Notice("message", message_payload(message), message.position)]
+
+
+def _end(lease: Lease, end: DebateEnded) -> list[Notice]:
+    status = Status.FAILED if end.reason == EndReason.ERROR else Status.FINISHED
+    with leases.guarded(lease, status=status, end_reason=end.reason, error=end.message, ended_at=Now()):
+        pass
+    notices = live.status_notices(Conversation.objects.get(pk=lease.conversation_id))
+    leases.release_connection()
+    return notices
+
+
+def _transcript(conversation: Conversation) -> list[Said]:
+    rows = conversation.messages.order_by("position").values_list("round_number", "sender", "content")
+    return [Said(round_number, Sender(sender), content) for round_number, sender, content in rows]
+
+
+def _debate(conversation: Conversation) -> Debate:
+    limits = conversation.settings
+    return Debate(
+        topic=conversation.topic,
+        speakers={Sender(seat.sender): _speaker(seat) for seat in conversation.seats.all()},
+        max_rounds=conversation.max_rounds,
+        language=conversation.language,
+        stop_phrases=conversation.stop_phrases,
+        history_size=limits["history_size"],
+        round_pause_s=limits["round_pause_ms"] / 1000,
+        first_token_timeout_s=limits["first_token_timeout_s"],
+        turn_budget_s=limits["turn_budget_s"],
+    )
+
+
+def _speaker(seat: Seat) -> Speaker:
+    profile = registry.profile(seat.provider)
+    return Speaker(
+        sender=Sender(seat.sender),
+        name=seat.name,
+        system_prompt=seat.system_prompt,
+        position=seat.position,
+        model=seat.model,
+        stream=registry.get(seat.provider).stream,
+        options={**profile.default_options, **seat.options},
+    )

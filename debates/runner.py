@@ -1,0 +1,51 @@
+"""The round loop: topic -> A -> B -> A -> B ..., as a plain generator of events.
+
+It keeps nothing and knows no flag: whoever consumes the events saves them, and closes the generator to end the debate.
+Given the transcript that was kept, it goes on at the next turn.
+"""
+
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+
+from debates.context import Debate
+from debates.endings import reason_to_end
+from debates.events import DebateEnded, EndReason, Event, Said, Sender, TurnFailed, Waiting
+from debates.turn import Clock, take_turn
+from providers.base import TICK_S
+
+
+def run(
+    debate: Debate,
+    transcript: Sequence[Said],
+    *,
+    clock: Clock = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Iterator[Event]:
+    said = list(transcript)
+    while not (reason := reason_to_end(said, debate.max_rounds, debate.stop_phrases)):
+        round_number, sender = next_turn(said)
+        if said and sender == Sender.AGENT_A:
+            yield from _pause(debate.round_pause_s, clock, sleep)
+        outcome = yield from take_turn(debate, said, round_number, sender, clock)
+        yield outcome
+        if isinstance(outcome, TurnFailed):
+            yield DebateEnded(EndReason.ERROR, outcome.message)
+            return
+        said.append(Said(round_number, sender, outcome.content))
+    yield DebateEnded(reason)
+
+
+def next_turn(said: Sequence[Said]) -> tuple[int, Sender]:
+    """The round (from 1) and the side that speaks after `said`."""
+    spoken = [message for message in said if message.sender != Sender.MODERATOR]
+    if not spoken:
+        return 1, Sender.AGENT_A
+    last = spoken[-1]
+    return last.round_number + (last.sender == Sender.AGENT_B), last.sender.opponent
+
+
+def _pause(seconds: float, clock: Clock, sleep: Callable[[float], None]) -> Generator[Event, None, None]:
+    started = clock()
+    while (left := seconds - (clock() - started)) > 0:
+        sleep(min(left, TICK_S))
+        yield Waiting(clock() - started)

@@ -1,0 +1,148 @@
+"""Everything that a person can do to a debate. Pages, API, admin and commands each make one call here."""
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+
+from django.conf import settings
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import IntegrityError, transaction
+from django.db.models.functions import Now
+
+from debates import live, personas, proposals
+from debates.errors import AgentsDisabled, KeyReused, WrongStatus
+from debates.events import EndReason, Sender
+from debates.models import Conversation, Seat
+from debates.proposals import DebateProposal, SeatProposal
+from debates.tasks import enqueue
+
+Status = Conversation.Status
+
+
+@dataclass(frozen=True)
+class Created:
+    """`replayed`: the debate had been made by an earlier request with the same idempotency key."""
+
+    conversation: Conversation
+    warnings: list[str]
+    replayed: bool = False
+
+
+def create_debate(
+    owner: AbstractBaseUser, proposal: DebateProposal, *, idempotency_key: str | None = None, start: bool = True
+) -> Created:
+    """Make a debate and wake a worker for it. Raises `InvalidDebate`, `AgentsDisabled`, `KeyReused`.
+
+    With `start=False` no worker is woken: the caller runs the debate itself.
+    """
+    if not settings.AGENTS_ENABLED:
+        raise AgentsDisabled
+    complete = proposals.checked(proposal, owner)
+    digest = hashlib.sha256(json.dumps(asdict(complete), sort_keys=True).encode()).hexdigest()
+    try:
+        with transaction.atomic():
+            conversation = _insert(owner, complete, idempotency_key, digest)
+            if start:
+                enqueue(conversation.pk)
+    except IntegrityError:
+        earlier = Conversation.objects.filter(owner=owner, idempotency_key=idempotency_key).first()
+        if idempotency_key is None or earlier is None:
+            raise
+        if earlier.request_digest != digest:
+            raise KeyReused from None
+        return Created(earlier, proposals.warnings(complete), replayed=True)
+    return Created(conversation, proposals.warnings(complete))
+
+
+def _insert(owner: AbstractBaseUser, proposal: DebateProposal, key: str | None, digest: str) -> Conversation:
+    conversation = Conversation.objects.create(
+        owner=owner,
+        topic=proposal.topic,
+        language=proposal.language,
+        max_rounds=proposal.max_rounds,
+        stop_phrases=proposal.stop_phrases or [],
+        settings={
+            "history_size": settings.HISTORY_SIZE,
+            "round_pause_ms": settings.ROUND_PAUSE_MS,
+            "first_token_timeout_s": settings.FIRST_TOKEN_TIMEOUT_S,
+            "turn_budget_s": settings.TURN_BUDGET_S,
+        },
+        idempotency_key=key,
+        request_digest=digest,
+    )
+    Seat.objects.bulk_create(
+        [_seat(conversation, Sender.AGENT_A, proposal.agent_a), _seat(conversation, Sender.AGENT_B, proposal.agent_b)]
+    )
+    return conversation
+
+
+def _seat(conversation: Conversation, sender: Sender, seat: SeatProposal) -> Seat:
+    return Seat(
+        conversation=conversation,
+        sender=sender,
+        name=seat.name,
+        system_prompt=seat.system_prompt,
+        position=seat.position,
+        persona=seat.persona_snapshot,
+        provider=seat.provider,
+        model=seat.model,
+        options=seat.options,
+    )
+
+
+def start_demonstration(owner: AbstractBaseUser) -> Conversation | None:
+    """A short debate between two built-in personas for the very first start; None when there is a debate already."""
+    if Conversation.objects.exists():
+        return None
+    personas.ensure_builtin()
+    side_a, side_b, topic = personas.DEMONSTRATION
+    proposal = DebateProposal(
+        topic=topic, agent_a=SeatProposal(persona=side_a), agent_b=SeatProposal(persona=side_b), max_rounds=4
+    )
+    return create_debate(owner, proposal).conversation
+
+
+def stop(conversation: Conversation) -> None:
+    """End the debate for good. A turn that is being spoken is broken off and not kept. Raises `WrongStatus`."""
+    _move(conversation, Conversation.ACTIVE, "stopped", status=Status.STOPPED, end_reason=EndReason.STOPPED, ended_at=Now())
+
+
+def pause(conversation: Conversation) -> None:
+    """Hold the debate. A turn that is being spoken is broken off and will be spoken anew. Raises `WrongStatus`."""
+    _move(conversation, (Status.QUEUED, Status.RUNNING), "paused", status=Status.PAUSED)
+
+
+def resume(conversation: Conversation) -> None:
+    """Go on at the next turn. Raises `WrongStatus`, `AgentsDisabled`."""
+    if not settings.AGENTS_ENABLED:
+        raise AgentsDisabled
+    with transaction.atomic():
+        _move(
+            conversation,
+            Conversation.RESUMABLE,
+            "resumed",
+            status=Status.QUEUED,
+            end_reason="",
+            error="",
+            ended_at=None,
+            enqueued_at=None,
+        )
+        enqueue(conversation.pk)
+
+
+def delete(conversation: Conversation) -> None:
+    """Remove the debate and all that was said; one that is going on is stopped first."""
+    if conversation.is_active:
+        try:
+            stop(conversation)
+        except WrongStatus:
+            pass  # it ended by itself in the meantime
+    conversation.delete()
+
+
+def _move(conversation: Conversation, allowed: tuple[Status, ...], wish: str, **changes: object) -> None:
+    moved = Conversation.objects.filter(pk=conversation.pk, status__in=allowed).update(**changes)
+    conversation.refresh_from_db()
+    if not moved:
+        raise WrongStatus(f"This debate is {conversation.get_status_display().lower()} and cannot be {wish}.")
+    transaction.on_commit(lambda: live.publish_status(conversation))

@@ -1,0 +1,66 @@
+from django import template
+from django.utils.safestring import SafeString, mark_safe
+
+from debates import rendering
+from debates.events import EndReason, Sender
+from debates.models import Conversation
+
+register = template.Library()
+
+Status = Conversation.Status
+
+LETTERS = {Sender.AGENT_A: "A", Sender.AGENT_B: "B", Sender.MODERATOR: "M"}
+STATUS_WORDS = {
+    Status.QUEUED: "Queued",
+    Status.RUNNING: "Live",
+    Status.PAUSED: "Paused",
+    Status.WAITING: "Waiting for approval",
+    Status.STOPPED: "Stopped",
+    Status.FINISHED: "Finished",
+    Status.FAILED: "Failed",
+}
+END_WORDS = {
+    EndReason.ROUNDS_DONE: "All rounds have been spoken.",
+    EndReason.FAREWELL: "The agents said farewell.",
+    EndReason.STOPPED: "Somebody stopped it here.",
+    EndReason.ERROR: "Something went wrong.",
+}
+
+
+@register.filter
+def markdown(text: str) -> SafeString:
+    return mark_safe(rendering.to_html(text))  # noqa: S308  to_html lets only an allow-list through
+
+
+@register.filter
+def letter(sender: str) -> str:
+    return LETTERS[Sender(sender)]
+
+
+@register.filter
+def status_word(status: str) -> str:
+    return STATUS_WORDS[Status(status)]
+
+
+@register.filter
+def end_words(reason: str) -> str:
+    return END_WORDS[EndReason(reason)] if reason else ""
+
+
+@register.filter
+def seconds(milliseconds: int | None) -> str:
+    if milliseconds is None:
+        return "time unknown"
+    return f"{milliseconds / 1000:.1f} s" if milliseconds < 10_000 else f"{milliseconds / 1000:.0f} s"
+
+
+@register.filter
+def tokens(count: int | None) -> str:
+    return "tokens unknown" if count is None else f"{count:,} tokens"
+
+
+@register.filter
+def clock(total_seconds: int) -> str:
+    minutes, rest = divmod(total_seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

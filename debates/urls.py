@@ -1,0 +1,19 @@
+from django.urls import path
+
+from debates import views
+
+app_name = "debates"
+
+urlpatterns = [
+    path("", views.debate_list, name="list"),
+    path("debates/new/", views.new, name="new"),
+    path("debates/new/validate/", views.validate, name="validate"),
+    path("debates/new/persona/", views.use_persona, name="persona"),
+    path("debates/new/models/", views.models_offered, name="models"),
+    path("debates/<uuid:pk>/", views.detail, name="detail"),
+    path("debates/<uuid:pk>/live/", views.live, name="live"),
+    path("debates/<uuid:pk>/stop/", views.stop, name="stop"),
+    path("debates/<uuid:pk>/pause/", views.pause, name="pause"),
+    path("debates/<uuid:pk>/resume/", views.resume, name="resume"),
+    path("debates/<uuid:pk>/delete/", views.delete, name="delete"),
+]

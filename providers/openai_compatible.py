@@ -1,0 +1,135 @@
+"""Any server that speaks the OpenAI chat protocol: OpenAI, OpenRouter, vLLM, llama.cpp and the embedded model.
+
+The bytes of the stream are read here and not by the openai package: its typed chunks cost five times as much, and this
+shows what servers really send. The package keeps the addresses, the keys, the connections and the status errors.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Generator, Iterator
+from contextlib import AbstractAsyncContextManager, contextmanager, suppress
+
+import httpx2
+import openai
+from openai.types.chat import ChatCompletionChunk
+
+from providers.base import ChatRequest, Chunk, ModelInfo
+from providers.failures import Server, cause_of, seconds_of, sentence_of
+from providers.openai_wire import EventLines, Json, Reply, body_of, error_of, model_infos
+from providers.traffic import PerProcess, call, pump
+
+_CONNECT_TIMEOUT_S = 10
+_MODELS_TIMEOUT_S = 3
+# How long the token counts and the end of the stream are waited for once the reply is whole. Reading to the end lets
+# the connection be used again.
+_TAIL_S = 2
+
+_Answer = openai.AsyncAPIResponse[openai.AsyncStream[ChatCompletionChunk]]
+
+
+class OpenAICompatibleProvider:
+    """`remedy` is the sentence that tells what to start or set when nothing answers at `base_url`."""
+
+    def __init__(self, base_url: str, api_key: str = "", label: str = "The model server", remedy: str = "") -> None:
+        self._server = Server(
+            label,
+            base_url,
+            remedy=remedy or "Check OPENAI_BASE_URL and the network.",
+            missing_model_remedy="Choose one that it has.",
+            key=api_key,
+            key_setting="OPENAI_API_KEY",
+        )
+        self._client = PerProcess(self._make_client)
+
+    def _make_client(self) -> openai.AsyncOpenAI:
+        # No read timeout: a server may load a model for minutes, and the consumer of a stream has a clock of its own.
+        # The package refuses an empty key, and without one it would take OPENAI_API_KEY to servers it is not meant for.
+        return openai.AsyncOpenAI(
+            base_url=self._server.address,
+            api_key=self._server.key or "none",
+            max_retries=0,
+            timeout=httpx2.Timeout(None, connect=_CONNECT_TIMEOUT_S),
+        )
+
+    def stream(self, request: ChatRequest) -> Generator[Chunk, None, None]:
+        return pump(self._chunks(request))
+
+    def models(self) -> list[ModelInfo]:
+        try:
+            return call(self._models(), _MODELS_TIMEOUT_S)
+        except TimeoutError as error:
+            raise self._server.unreachable(f"no answer within {_MODELS_TIMEOUT_S} s") from error
+
+    def close(self) -> None:
+        """Give the kept connections back."""
+        call(self._client.get().close(), _MODELS_TIMEOUT_S)
+
+    async def _models(self) -> list[ModelInfo]:
+        with self._translated(model=""):
+            return model_infos(await self._client.get().get("/models", cast_to=object))
+
+    async def _chunks(self, request: ChatRequest) -> AsyncGenerator[Chunk, None]:
+        reply = Reply(request)
+        with self._translated(request.model), suppress(TimeoutError):
+            async with self._answer(request) as answer, asyncio.timeout(None) as patience:
+                async for data in _payloads(answer):
+                    for chunk in self._read(reply, data, request):
+                        yield chunk
+                    if reply.complete and patience.when() is None:
+                        patience.reschedule(asyncio.get_running_loop().time() + _TAIL_S)
+        if not reply.complete:
+            raise self._server.failed("broke off in the middle of the reply")
+        for chunk in reply.end():
+            yield chunk
+
+    def _answer(self, request: ChatRequest) -> AbstractAsyncContextManager[_Answer]:
+        return self._client.get().chat.completions.with_streaming_response.create(
+            model=request.model,
+            messages=[],  # the real ones go around the package's recursive transform, half of the cost of a call
+            stream=True,
+            stream_options={"include_usage": True},
+            extra_body=body_of(request),
+        )
+
+    def _read(self, reply: Reply, data: str, request: ChatRequest) -> list[Chunk]:
+        if data == "[DONE]":
+            reply.complete = True
+            return []
+        event = self._decoded(data)
+        if error := error_of(event):
+            status, said = error
+            raise self._server.refusal(status, sentence_of(said), request.model)
+        return reply.read(event)
+
+    def _decoded(self, data: str) -> Json:
+        try:
+            event = json.loads(data)
+        except ValueError:
+            event = None
+        if not isinstance(event, dict):
+            raise self._server.failed(f"sent something that is not the OpenAI protocol; is the address right? {data}")
+        return event
+
+    @contextmanager
+    def _translated(self, model: str) -> Iterator[None]:
+        try:
+            yield
+        except openai.APIStatusError as error:
+            retry_after_s = seconds_of(error.response.headers.get("retry-after"))
+            # The cause is left out: it may quote the key.
+            raise self._server.refusal(error.status_code, sentence_of(error.body), model, retry_after_s) from None
+        except openai.APIConnectionError as error:
+            if isinstance(error.__cause__, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.ProxyError):
+                raise self._server.unreachable(cause_of(error)) from error
+            raise self._server.failed("ended the connection without an answer") from error
+        except httpx2.RequestError as error:
+            raise self._server.failed("broke off in the middle of the reply") from error
+
+
+async def _payloads(answer: _Answer) -> AsyncGenerator[str, None]:
+    lines = EventLines()
+    async for piece in answer.iter_bytes():
+        for data in lines.feed(piece):
+            yield data
+    for data in lines.end():
+        yield data

@@ -1,0 +1,159 @@
+"""The model servers of this installation, by profile name. Importing this loads no client library."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.utils.module_loading import import_string
+
+from providers.base import ModelInfo, Provider, ProviderError
+
+_ERROR_AGE_S = 5
+_MODELS_AGE_S = 60
+
+
+class UnknownProfile(KeyError):
+    def __str__(self) -> str:
+        return f"There is no model profile {self.args[0]}; there are: {', '.join(profiles())}."
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """`make` returns the same provider as long as its address and its key stay the same."""
+
+    name: str
+    label: str
+    default_model: str
+    make: Callable[[], Provider]
+    default_options: Mapping[str, Any] = field(default_factory=dict)
+
+
+# Without the DRY sampler so small a model falls into loops. llama.cpp knows these names; they pass through as they are.
+EMBEDDED_OPTIONS = {
+    "dry_multiplier": 0.8,
+    "dry_base": 1.75,
+    "dry_allowed_length": 3,
+    "repeat_penalty": 1.08,
+    "repeat_last_n": 256,
+    "temperature": 0.7,
+    "top_p": 0.95,
+    "min_p": 0.05,
+    "max_tokens": 160,
+}
+KNOWN_HOSTS = {"openrouter.ai": "OpenRouter", "api.openai.com": "OpenAI"}
+
+_in_use: dict[str, Profile] = {}
+_making = threading.Lock()
+_models: dict[Provider, tuple[float, list[ModelInfo] | ProviderError]] = {}
+
+
+def profiles() -> dict[str, Profile]:
+    shipped = (
+        Profile("embedded", "Embedded model", _embedded_model(), _make_embedded, EMBEDDED_OPTIONS),
+        Profile("ollama", "Ollama", settings.OLLAMA_MODEL, _make_ollama),
+        Profile("openai", openai_label(), settings.OPENAI_MODEL, _make_openai),
+    )
+    return {profile.name: profile for profile in shipped} | _in_use
+
+
+def profile(name: str) -> Profile:
+    """Raises `UnknownProfile`."""
+    try:
+        return profiles()[name]
+    except KeyError:
+        raise UnknownProfile(name) from None
+
+
+def get(name: str) -> Provider:
+    """Raises `UnknownProfile`."""
+    return profile(name).make()
+
+
+@contextmanager
+def use(name: str, provider: Provider) -> Iterator[None]:
+    """Put `provider` behind a profile, or behind a new one, in this whole process, until the block ends."""
+    before = _in_use.get(name)
+    base = profiles().get(name) or Profile(name, name.capitalize(), name, make=lambda: provider)
+    _in_use[name] = replace(base, make=lambda: provider)
+    try:
+        yield
+    finally:
+        _in_use.pop(name)
+        if before:
+            _in_use[name] = before
+
+
+def known_models(name: str, *, max_age_s: float = _MODELS_AGE_S) -> list[ModelInfo]:
+    """What the server offers, asked at most every `max_age_s`. Raises `ProviderError`, for 5 s the same one."""
+    provider = get(name)
+    asked_at, answer = _models.get(provider, (float("-inf"), []))
+    age_s = time.monotonic() - asked_at
+    if age_s >= (min(_ERROR_AGE_S, max_age_s) if isinstance(answer, ProviderError) else max_age_s):
+        answer = _ask(provider)
+        _models[provider] = time.monotonic(), answer
+    if isinstance(answer, ProviderError):
+        raise answer.with_traceback(None)
+    return list(answer)
+
+
+def _ask(provider: Provider) -> list[ModelInfo] | ProviderError:
+    try:
+        return provider.models()
+    except ProviderError as error:
+        return error
+
+
+def embedded_address() -> str:
+    """Where the embedded server listens: the file it leaves its address in, else its usual port."""
+    try:
+        return Path(settings.EMBEDDED_MODEL_ADDRESS_FILE).read_text().strip()
+    except FileNotFoundError:
+        return f"http://127.0.0.1:{settings.EMBEDDED_MODEL_PORT}/v1"
+
+
+def openai_label() -> str:
+    return KNOWN_HOSTS.get(urlsplit(settings.OPENAI_BASE_URL).hostname or "", "OpenAI-compatible server")
+
+
+def _embedded_model() -> str:
+    return Path(settings.EMBEDDED_MODEL_PATH).stem if settings.EMBEDDED_MODEL_PATH else "smollm2-135m-instruct"
+
+
+def _make_embedded() -> Provider:
+    return _kept(
+        "providers.openai_compatible.OpenAICompatibleProvider",
+        base_url=embedded_address(),
+        label="The embedded model server",
+        remedy="Start it with `make run`.",
+    )
+
+
+def _make_ollama() -> Provider:
+    return _kept("providers.ollama.OllamaProvider", base_url=settings.OLLAMA_BASE_URL)
+
+
+def _make_openai() -> Provider:
+    return _kept(
+        "providers.openai_compatible.OpenAICompatibleProvider",
+        base_url=settings.OPENAI_BASE_URL,
+        api_key=settings.OPENAI_API_KEY,
+        label=openai_label(),
+    )
+
+
+def _kept(class_path: str, **arguments: str) -> Provider:
+    with _making:
+        return _made(class_path, **arguments)
+
+
+@cache
+def _made(class_path: str, **arguments: str) -> Provider:
+    provider: Provider = import_string(class_path)(**arguments)
+    return provider
