@@ -3,10 +3,13 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from django.http import Http404
 from rest_framework import exceptions, status
+from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.views import exception_handler
+from rest_framework.views import APIView, exception_handler
 
+from debates.cleaning import clean_line
 from debates.errors import AgentsDisabled, DebateError, InvalidDebate, KeyReused, WrongStatus
 
 STATUS_OF = {
@@ -39,8 +42,11 @@ def error_response(error: Exception, context: dict[str, Any]) -> Response | None
         return None
     if isinstance(error, exceptions.ValidationError):
         response.data = _invalid(dict(_flat(error.detail)))
+    elif isinstance(error, Http404):
+        response.data = error_body("not_found", NOT_FOUND)
     else:
-        response.data = _other(response)
+        detail = response.data["detail"]
+        response.data = error_body("malformed" if detail.code == "parse_error" else detail.code, str(detail))
     return response
 
 
@@ -49,18 +55,22 @@ def _invalid(fields: Mapping[str, list[str]]) -> dict[str, Any]:
     return error_body(InvalidDebate.code, message, fields)
 
 
-def _other(response: Response) -> dict[str, Any]:
-    if response.status_code == status.HTTP_404_NOT_FOUND:
-        return error_body("not_found", NOT_FOUND)
-    detail = response.data["detail"]
-    return error_body("malformed" if detail.code == "parse_error" else detail.code, str(detail))
-
-
 def _flat(detail: Any, name: str = "") -> Iterator[tuple[str, list[str]]]:
     """Nested errors under dotted names: {"agent_a": {"model": [...]}} becomes "agent_a.model"."""
     if isinstance(detail, dict):
         for key, value in detail.items():
-            inner = name if key == "non_field_errors" else f"{name}.{key}".lstrip(".")
+            # Keys that a client chose may hold what no answer can be written with.
+            inner = name if key == "non_field_errors" else f"{name}.{clean_line(str(key))[:60]}".lstrip(".")
             yield from _flat(value, inner)
     elif detail:
         yield name or _WHOLE_BODY, [str(sentence) for sentence in detail]
+
+
+class NothingHere(APIView):
+    """Every address that leads nowhere, so that this too is answered in the one shape."""
+
+    schema = None
+    permission_classes = ()
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        raise Http404

@@ -62,7 +62,7 @@ class _CheckedForm(forms.Form):
 
 
 class DebateForm(_CheckedForm):
-    topic = forms.CharField(required=False, widget=forms.Textarea({"rows": 2, "dir": "auto", "autofocus": True}))
+    topic = forms.CharField(required=False, widget=forms.Textarea({"rows": 2, "dir": "auto"}))
     max_rounds = forms.IntegerField(
         required=False, label="Rounds", min_value=0, help_text="In a round A speaks, then B."
     )
@@ -78,7 +78,9 @@ class DebateForm(_CheckedForm):
 
 
 class SeatForm(_CheckedForm):
-    persona = forms.ChoiceField(required=False)
+    persona = forms.ChoiceField(
+        required=False, widget=forms.Select({"hx-post": reverse_lazy("debates:persona"), "hx-trigger": "change"})
+    )
     name = forms.CharField(required=False, widget=forms.TextInput({"dir": "auto", "autocomplete": "off"}))
     system_prompt = forms.CharField(
         required=False,

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import uuid
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import redis.asyncio
@@ -24,7 +25,8 @@ Queue = asyncio.Queue[Notice | None]
 
 class Hub:
     def __init__(self, url: str) -> None:
-        self._redis = redis.asyncio.Redis.from_url(url, socket_connect_timeout=1)
+        # redis-py's annotations promise every reply shape of every protocol version; these replies are plain bytes.
+        self._redis: Any = redis.asyncio.Redis.from_url(url, socket_connect_timeout=1)
         self._queues: dict[str, set[Queue]] = {}
         self._read_until: dict[str, bytes] = {}
         self._in_progress: dict[str, Notice] = {}

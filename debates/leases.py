@@ -17,6 +17,7 @@ from typing import Any
 from django.conf import settings
 from django.db import DatabaseError, connection, transaction
 from django.db.models import DateTimeField, ExpressionWrapper, F, Q, QuerySet, Value
+from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce, Now
 
 from debates.models import Conversation
@@ -47,7 +48,7 @@ class Lease:
         return Conversation.objects.filter(pk=self.conversation_id, fence=self.fence, status=Status.RUNNING)
 
 
-def from_now(seconds: float) -> ExpressionWrapper:
+def from_now(seconds: float) -> Combinable:
     return ExpressionWrapper(Now() + Value(timedelta(seconds=seconds)), output_field=DateTimeField())
 
 
@@ -98,7 +99,6 @@ class Keeper:
     """Watches and renews all leases of this process: one thread, one query each for all of them."""
 
     def __init__(self) -> None:
-        self._leases: set[int] = set()
         self._held: dict[int, Lease] = {}
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None

@@ -65,9 +65,7 @@ def publish_status(conversation: Conversation) -> None:
 
 class _Bell:
     def __init__(self, url: str) -> None:
-        self._redis = redis.Redis.from_url(
-            url, socket_connect_timeout=1, socket_timeout=1, retry=Retry(NoBackoff(), 0)
-        )
+        self._redis = redis.Redis.from_url(url, socket_connect_timeout=1, socket_timeout=1, retry=Retry(NoBackoff(), 0))
         self._silent_until = 0.0
 
     def ring(self, key: str, notice: Notice) -> None:
@@ -80,7 +78,9 @@ class _Bell:
             pipeline.execute()
         except redis.RedisError as error:
             self._silent_until = time.monotonic() + SILENCE_AFTER_FAILURE_S
-            logger.warning("Viewers will see the debate with a delay, the event server failed: %s", type(error).__name__)
+            logger.warning(
+                "Viewers will see the debate with a delay, the event server failed: %s", type(error).__name__
+            )
 
 
 @cache

@@ -156,9 +156,7 @@ class Seat(models.Model):
 
     class Meta:
         ordering = ("sender",)
-        constraints: ClassVar = [
-            models.UniqueConstraint(fields=["conversation", "sender"], name="seat_once_per_side")
-        ]
+        constraints: ClassVar = [models.UniqueConstraint(fields=["conversation", "sender"], name="seat_once_per_side")]
 
     def __str__(self) -> str:
         return self.name

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.db.models import Q
 
 from debates.cleaning import clean_line, clean_text, is_blank
@@ -54,7 +54,7 @@ class _Faults(dict[str, list[str]]):
         self.setdefault(name, []).append(sentence)
 
 
-def checked(proposal: DebateProposal, owner: AbstractBaseUser) -> DebateProposal:
+def checked(proposal: DebateProposal, owner: User) -> DebateProposal:
     """The proposal cleaned and filled with defaults. Raises `InvalidDebate` naming every wrong field."""
     faults = _Faults()
     complete = replace(
@@ -90,11 +90,17 @@ def _text(faults: _Faults, name: str, value: str, limit: int, wanted: str) -> st
     return value
 
 
-def _seat(faults: _Faults, name: str, seat: SeatProposal, owner: AbstractBaseUser, fallback: str) -> SeatProposal:
+def _seat(faults: _Faults, name: str, seat: SeatProposal, owner: User, fallback: str) -> SeatProposal:
     persona = _persona(faults, f"{name}.persona", seat.persona, owner)
     prompt = clean_text(seat.system_prompt) or (compose_prompt(persona) if persona else "")
     if not seat.persona or persona:
-        _text(faults, f"{name}.system_prompt", prompt, PROMPT_LIMIT, "who this agent is and what it holds, or pick a persona")
+        _text(
+            faults,
+            f"{name}.system_prompt",
+            prompt,
+            PROMPT_LIMIT,
+            "who this agent is and what it holds, or pick a persona",
+        )
     display_name = clean_line(seat.name) or (persona.name if persona else fallback)
     provider, model = _provider_and_model(faults, name, clean_line(seat.provider), clean_line(seat.model))
     return replace(
@@ -109,7 +115,7 @@ def _seat(faults: _Faults, name: str, seat: SeatProposal, owner: AbstractBaseUse
     )
 
 
-def _persona(faults: _Faults, name: str, slug: str, owner: AbstractBaseUser) -> Persona | None:
+def _persona(faults: _Faults, name: str, slug: str, owner: User) -> Persona | None:
     if not slug:
         return None
     offered = Persona.objects.filter(Q(owner=owner) | Q(owner=None))
@@ -122,7 +128,9 @@ def _persona(faults: _Faults, name: str, slug: str, owner: AbstractBaseUser) -> 
 def _provider_and_model(faults: _Faults, seat: str, provider: str, model: str) -> tuple[str, str]:
     provider = provider or settings.AI_PROFILE
     if provider not in registry.profiles():
-        faults.add(f"{seat}.provider", f"There is no provider {provider[:60]!r}. Use one of: {', '.join(registry.profiles())}.")
+        faults.add(
+            f"{seat}.provider", f"There is no provider {provider[:60]!r}. Use one of: {', '.join(registry.profiles())}."
+        )
         return provider, model
     if not model:
         return provider, registry.profile(provider).default_model
@@ -166,7 +174,9 @@ def _rounds(faults: _Faults, rounds: int) -> int:
     if rounds == 0:
         return int(settings.MAX_ROUNDS_DEFAULT)
     if not 1 <= rounds <= ROUNDS_LIMIT:
-        faults.add("max_rounds", f"Give a whole number from 1 to {ROUNDS_LIMIT}, or 0 for {settings.MAX_ROUNDS_DEFAULT}.")
+        faults.add(
+            "max_rounds", f"Give a whole number from 1 to {ROUNDS_LIMIT}, or 0 for {settings.MAX_ROUNDS_DEFAULT}."
+        )
     return rounds
 
 

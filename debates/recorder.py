@@ -56,11 +56,14 @@ def record(
             return Outcome.LEFT
         except DatabaseError:
             raise  # the lease runs out and another worker goes on
+        except registry.UnknownProfile as error:
+            reason = str(error)
         except Exception:
             logger.exception("Debate %s met a fault of this program", conversation_id)
-            for notice in _end(lease, DebateEnded(EndReason.ERROR, FAULT)):
-                publish(conversation_id, notice)
-            return Outcome.ENDED
+            reason = FAULT
+        for notice in _end(lease, DebateEnded(EndReason.ERROR, reason)):
+            publish(conversation_id, notice)
+        return Outcome.ENDED
 
 
 def _play(lease: Lease, publish: Publish, must_hand_back: Callable[[], bool]) -> Outcome:

@@ -5,7 +5,7 @@ Given the transcript that was kept, it goes on at the next turn.
 """
 
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 
 from debates.context import Debate
 from debates.endings import reason_to_end
@@ -20,7 +20,7 @@ def run(
     *,
     clock: Clock = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
-) -> Iterator[Event]:
+) -> Generator[Event, None, None]:
     said = list(transcript)
     while not (reason := reason_to_end(said, debate.max_rounds, debate.stop_phrases)):
         round_number, sender = next_turn(said)

@@ -2,10 +2,11 @@
 
 import hashlib
 import json
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 
 from django.conf import settings
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 
@@ -29,7 +30,7 @@ class Created:
 
 
 def create_debate(
-    owner: AbstractBaseUser, proposal: DebateProposal, *, idempotency_key: str | None = None, start: bool = True
+    owner: User, proposal: DebateProposal, *, idempotency_key: str | None = None, start: bool = True
 ) -> Created:
     """Make a debate and wake a worker for it. Raises `InvalidDebate`, `AgentsDisabled`, `KeyReused`.
 
@@ -54,7 +55,7 @@ def create_debate(
     return Created(conversation, proposals.warnings(complete))
 
 
-def _insert(owner: AbstractBaseUser, proposal: DebateProposal, key: str | None, digest: str) -> Conversation:
+def _insert(owner: User, proposal: DebateProposal, key: str | None, digest: str) -> Conversation:
     conversation = Conversation.objects.create(
         owner=owner,
         topic=proposal.topic,
@@ -90,7 +91,7 @@ def _seat(conversation: Conversation, sender: Sender, seat: SeatProposal) -> Sea
     )
 
 
-def start_demonstration(owner: AbstractBaseUser) -> Conversation | None:
+def start_demonstration(owner: User) -> Conversation | None:
     """A short debate between two built-in personas for the very first start; None when there is a debate already."""
     if Conversation.objects.exists():
         return None
@@ -104,7 +105,14 @@ def start_demonstration(owner: AbstractBaseUser) -> Conversation | None:
 
 def stop(conversation: Conversation) -> None:
     """End the debate for good. A turn that is being spoken is broken off and not kept. Raises `WrongStatus`."""
-    _move(conversation, Conversation.ACTIVE, "stopped", status=Status.STOPPED, end_reason=EndReason.STOPPED, ended_at=Now())
+    _move(
+        conversation,
+        Conversation.ACTIVE,
+        "stopped",
+        status=Status.STOPPED,
+        end_reason=EndReason.STOPPED,
+        ended_at=Now(),
+    )
 
 
 def pause(conversation: Conversation) -> None:
@@ -133,10 +141,8 @@ def resume(conversation: Conversation) -> None:
 def delete(conversation: Conversation) -> None:
     """Remove the debate and all that was said; one that is going on is stopped first."""
     if conversation.is_active:
-        try:
+        with suppress(WrongStatus):  # it may end by itself in the meantime
             stop(conversation)
-        except WrongStatus:
-            pass  # it ended by itself in the meantime
     conversation.delete()
 
 

@@ -31,7 +31,8 @@ class Speech:
 
     def _begin(self) -> str:
         self._begun = True
-        self.text = self._prefix.sub("", self.text.lstrip(), count=1) if self._prefix.match(self.text) else self.text.lstrip()
+        name = self._prefix.match(self.text)
+        self.text = self.text[name.end() if name else 0 :].lstrip()
         return self.text
 
     def content(self, finish_reason: str) -> str:

@@ -98,7 +98,8 @@ def _listen(
 def _check_limits(debate: Debate, model: str, passed_s: float, has_begun: bool) -> None:
     if not has_begun and passed_s > debate.first_token_timeout_s:
         raise ServerFailed(
-            f"{model} said nothing for {debate.first_token_timeout_s:g} s. Use a smaller model or raise FIRST_TOKEN_TIMEOUT_S."
+            f"{model} said nothing for {debate.first_token_timeout_s:g} s. "
+            "Use a smaller model or raise FIRST_TOKEN_TIMEOUT_S."
         )
     if passed_s > debate.turn_budget_s:
         raise ServerFailed(

@@ -1,9 +1,12 @@
 """The fixed cast: Alice owns things, Bob is somebody else. Models are scripted unless a test says otherwise."""
 
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 from pytest_django import Settings
 
 from debates.models import Conversation
@@ -11,12 +14,21 @@ from debates.proposals import DebateProposal, SeatProposal
 from debates.services import create_debate
 from providers import registry
 from providers.scripted import ScriptedProvider
+from tests.fakes.valkey import ValkeyServer
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """A file, as in real use: threads each have their own connection."""
+    if connection.vendor == "sqlite":
+        connection.settings_dict["TEST"]["NAME"] = str(tmp_path_factory.mktemp("database") / "test.sqlite3")
 
 
 @pytest.fixture(autouse=True)
-def agents_enabled(settings: Settings) -> None:
+def installation(settings: Settings) -> None:
     settings.AGENTS_ENABLED = True
     settings.ROUND_PAUSE_MS = 0
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # the real one takes a second
 
 
 @pytest.fixture
@@ -42,7 +54,9 @@ def proposal(scripted: ScriptedProvider) -> DebateProposal:
     return DebateProposal(
         topic="Should billionaires exist?",
         agent_a=SeatProposal(name="Ada", system_prompt="You are Ada. You hold that they should.", provider="scripted"),
-        agent_b=SeatProposal(name="Bo", system_prompt="You are Bo. You hold that they should not.", provider="scripted"),
+        agent_b=SeatProposal(
+            name="Bo", system_prompt="You are Bo. You hold that they should not.", provider="scripted"
+        ),
         max_rounds=2,
     )
 
@@ -51,3 +65,20 @@ def proposal(scripted: ScriptedProvider) -> DebateProposal:
 def debate(alice: User, proposal: DebateProposal) -> Conversation:
     """Alice's debate of two rounds, queued; no worker was woken."""
     return create_debate(alice, proposal, start=False).conversation
+
+
+@pytest.fixture(scope="session")
+def valkey_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A real Valkey server on a socket of its own."""
+    with tempfile.TemporaryDirectory(prefix="valkey-") as folder:  # short: a socket's path has a limit
+        server = ValkeyServer(Path(folder))
+        server.start()
+        yield server.url
+        server.stop()
+
+
+@pytest.fixture
+def live_events(valkey_url: str, settings: Settings) -> str:
+    """Notices really go through Valkey."""
+    settings.EVENTS_URL = valkey_url
+    return valkey_url

@@ -1,4 +1,7 @@
+import re
+
 from django import template
+from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
 from debates import rendering
@@ -10,7 +13,8 @@ register = template.Library()
 Status = Conversation.Status
 
 LETTERS = {Sender.AGENT_A: "A", Sender.AGENT_B: "B", Sender.MODERATOR: "M"}
-STATUS_WORDS = {
+STATUS_WORDS: dict[str, str] = {
+    "DELETED": "Deleted",
     Status.QUEUED: "Queued",
     Status.RUNNING: "Live",
     Status.PAUSED: "Paused",
@@ -33,13 +37,19 @@ def markdown(text: str) -> SafeString:
 
 
 @register.filter
+def with_code(sentence: str) -> SafeString:
+    """A sentence of this program, with what stands between backticks shown as something to type."""
+    return mark_safe(re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(sentence)))  # noqa: S308  escaped first
+
+
+@register.filter
 def letter(sender: str) -> str:
     return LETTERS[Sender(sender)]
 
 
 @register.filter
 def status_word(status: str) -> str:
-    return STATUS_WORDS[Status(status)]
+    return STATUS_WORDS[status]
 
 
 @register.filter

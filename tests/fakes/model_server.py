@@ -31,8 +31,8 @@ class Reply:
     """`chunks`: a string is text, a mapping an event of the protocol as it is, bytes go out untouched.
 
     The end of the reply is added unless `finish` is None; a `body` replaces all of it by one plain answer. `hang` keeps
-    silent until the client leaves, "headers" before the status line and "end" after the last chunk. `cut` drops the
-    connection after the chunks.
+    silent until the client leaves and `cut` drops the connection: "headers" before the status line, "end" after the
+    last chunk.
     """
 
     chunks: Sequence[Piece] = ()
@@ -44,7 +44,7 @@ class Reply:
     finish: str | None = "stop"
     usage: tuple[int, int] | None = (20, 9)
     hang: str = ""
-    cut: bool = False
+    cut: str = ""
 
 
 @dataclass(slots=True)
@@ -154,7 +154,9 @@ class _Connection(asyncio.Protocol):
         reply = self.server.reply_to(request)
         await _silence(float("inf") if reply.hang == "headers" else reply.delay_s)
         protocol = model_protocols.protocol_of(request.path)
-        if reply.body is not None or reply.status != 200:
+        if reply.cut == "headers":
+            self.transport.abort()
+        elif reply.body is not None or reply.status != 200:
             self._send_plain(reply)
         elif not request.body.get("stream", protocol.streams_by_default):
             texts = "".join(chunk for chunk in reply.chunks if isinstance(chunk, str))
@@ -178,7 +180,7 @@ class _Connection(asyncio.Protocol):
         self._flush()
         if reply.hang == "end":
             await _silence(float("inf"))
-        if reply.cut:
+        if reply.cut == "end":
             self.transport.abort()
             return
         for data in protocol.ending(request.body, reply.finish, reply.usage):

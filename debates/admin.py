@@ -1,0 +1,155 @@
+"""For staff: every debate to look at, stop, pause, resume and delete; personas to edit. Nothing said can be changed."""
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.utils.html import format_html
+
+from debates import services
+from debates.errors import DebateError
+from debates.events import Sender
+from debates.models import Conversation, Message, Persona, Seat
+
+
+class _ReadOnlyInline(admin.TabularInline[Any, Conversation]):
+    extra = 0
+    can_delete = False
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+class SeatInline(_ReadOnlyInline):
+    model = Seat
+    fields = ("sender", "name", "provider", "model", "options", "system_prompt")
+
+
+class MessageInline(_ReadOnlyInline):
+    model = Message
+    fields = readonly_fields = (
+        "speaker",
+        "round_number",
+        "content",
+        "model",
+        "finish_reason",
+        "total_ms",
+        "created_at",
+    )
+
+    @admin.display(description="speaker")
+    def speaker(self, message: Message) -> str:
+        name = "Moderator"
+        if message.sender != Sender.MODERATOR:
+            name = message.conversation.seat(Sender(message.sender)).name
+        return format_html('<span class="speaker {}">{}</span>', message.sender.lower(), name)
+
+
+@admin.register(Conversation)
+class ConversationAdmin(admin.ModelAdmin[Conversation]):
+    list_display = ("topic", "status", "owner", "rounds", "models", "created_at")
+    list_filter = (
+        "status",
+        "seats__provider",
+        "seats__model",
+        ("owner", admin.RelatedOnlyFieldListFilter),
+        "created_at",
+    )
+    list_select_related = ("owner",)
+    search_fields = ("topic", "owner__username", "seats__name", "=id")
+    date_hierarchy = "created_at"
+    readonly_fields = tuple(field.name for field in Conversation._meta.concrete_fields)
+    inlines = (SeatInline, MessageInline)
+    actions = ("stop", "pause", "resume")
+
+    class Media:
+        css: ClassVar = {"all": ["admin-debates.css"]}
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Conversation]:
+        return super().get_queryset(request).prefetch_related("seats")
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> HttpResponse:
+        nothing_to_save = {"show_save": False, "show_save_and_continue": False}
+        return super().changeform_view(request, object_id, form_url, nothing_to_save | (extra_context or {}))
+
+    @admin.display(description="rounds")
+    def rounds(self, conversation: Conversation) -> str:
+        return f"{conversation.total_rounds} of {conversation.max_rounds}"
+
+    @admin.display(description="models")
+    def models(self, conversation: Conversation) -> str:
+        return " / ".join(f"{seat.provider}: {seat.model}" for seat in conversation.seats.all())
+
+    def delete_model(self, request: HttpRequest, obj: Conversation) -> None:
+        services.delete(obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Conversation]) -> None:
+        for conversation in queryset:
+            services.delete(conversation)
+
+    @admin.action(description="Stop the selected debates", permissions=["change"])
+    def stop(self, request: HttpRequest, queryset: QuerySet[Conversation]) -> None:
+        self._each(request, queryset, services.stop, "stopped")
+
+    @admin.action(description="Pause the selected debates", permissions=["change"])
+    def pause(self, request: HttpRequest, queryset: QuerySet[Conversation]) -> None:
+        self._each(request, queryset, services.pause, "paused")
+
+    @admin.action(description="Resume the selected debates", permissions=["change"])
+    def resume(self, request: HttpRequest, queryset: QuerySet[Conversation]) -> None:
+        self._each(request, queryset, services.resume, "resumed")
+
+    def _each(
+        self,
+        request: HttpRequest,
+        debates: QuerySet[Conversation],
+        wish: Callable[[Conversation], None],
+        done: str,
+    ) -> None:
+        granted = 0
+        for debate in debates:
+            try:
+                wish(debate)
+                granted += 1
+            except DebateError as error:
+                self.message_user(request, f"“{debate}”: {error}", messages.WARNING)
+        if granted:
+            self.message_user(request, f"{granted} {done}.", messages.SUCCESS)
+
+
+@admin.register(Persona)
+class PersonaAdmin(admin.ModelAdmin[Persona]):
+    list_display = ("name", "slug", "language", "is_builtin", "owner", "topic")
+    list_filter = ("language", ("owner", admin.EmptyFieldListFilter))
+    list_select_related = ("owner",)
+    search_fields = ("name", "slug", "role", "position", "topic")
+    fieldsets = (
+        (
+            None,
+            {
+                "description": "A persona without an owner is built in: the program restores its text when it starts.",
+                "fields": (
+                    *("owner", "slug", "name", "language", "topic", "role", "position"),
+                    *("prohibitions", "format", "extra"),
+                ),
+            },
+        ),
+    )
+
+    @admin.display(description="built in", boolean=True, ordering="owner")
+    def is_builtin(self, persona: Persona) -> bool:
+        return persona.builtin

@@ -1,0 +1,66 @@
+"""A debate as it happens, for scripts: Server-Sent Events with JSON."""
+
+import uuid
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.http import HttpRequest, HttpResponseBase, JsonResponse
+from django.views.decorators.http import require_GET
+
+from accounts.authentication import authenticate
+from debates import leases, stream
+from debates.api_errors import NOT_FOUND, error_body
+
+
+@require_GET
+async def events(request: HttpRequest, pk: uuid.UUID) -> HttpResponseBase:
+    """Not a view of REST framework: that would keep a thread for each viewer."""
+    user_id = await sync_to_async(_user_id, thread_sensitive=False)(request)
+    if user_id is None:
+        refusal = error_body("not_authenticated", "Send a token: Authorization: Bearer act_...")
+        return JsonResponse(refusal, status=401, headers={"WWW-Authenticate": 'Bearer realm="api"'})
+    if not await stream.find_owned(user_id, pk):
+        return JsonResponse(error_body("not_found", NOT_FOUND), status=404)
+    return stream.event_stream(stream.json_frames(pk, stream.cursor(request)))
+
+
+def _user_id(request: HttpRequest) -> int | None:
+    try:
+        user = authenticate(request)
+        return user.pk if user else None
+    finally:
+        leases.release_connection()
+
+
+_EVENTS: dict[str, Any] = {
+    "get": {
+        "operationId": "v1_debates_events_retrieve",
+        "summary": "A debate as it happens",
+        "description": (
+            "Server-Sent Events with JSON data: `status`, `turn`, `text` (all of the turn so far), `message` (saved; "
+            "its `id` is its position) and `end`, after which the stream closes."
+        ),
+        "tags": ["v1"],
+        "security": [{"token": []}, {"cookieAuth": []}],
+        "parameters": [
+            {"in": "path", "name": "id", "required": True, "schema": {"type": "string", "format": "uuid"}},
+            {
+                "in": "query",
+                "name": "after",
+                "description": "Only messages after this position; the header `Last-Event-ID` says the same.",
+                "schema": {"type": "integer", "minimum": 0},
+            },
+        ],
+        "responses": {
+            "200": {"description": "", "content": {"text/event-stream": {"schema": {"type": "string"}}}},
+            "401": {"description": "Not signed in."},
+            "404": {"description": "No such debate of yours."},
+        },
+    }
+}
+
+
+def document_events(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """For `POSTPROCESSING_HOOKS` of drf-spectacular, which sees its own framework's views alone."""
+    result["paths"]["/api/v1/debates/{id}/events/"] = _EVENTS
+    return result

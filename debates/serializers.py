@@ -1,0 +1,226 @@
+"""The shapes of the API. What comes in is checked for structure and types alone; `services` checks what it means."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from django.urls import reverse
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from debates.cleaning import clean_line, clean_text, is_blank
+from debates.models import Conversation, EndReasonChoices, Message, Persona, Seat, SenderChoices
+from debates.payloads import message_payload, status_payload
+from debates.personas import compose_prompt
+from debates.proposals import DebateProposal, SeatProposal
+
+SMALLEST, LARGEST = -(2**31), 2**31 - 1
+
+
+class TextField(serializers.CharField):
+    """Takes strings alone, where `CharField` takes numbers too. An unset value may be sent as null or left empty."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**({"allow_blank": True} | kwargs))
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
+class WholeNumberField(serializers.IntegerField):
+    """Takes JSON integers alone, where `IntegerField` takes "5" and 5.0 too."""
+
+    def to_internal_value(self, data: Any) -> int:
+        if not isinstance(data, int) or isinstance(data, bool):
+            self.fail("invalid")
+        if not SMALLEST <= data <= LARGEST:
+            raise serializers.ValidationError("This number is out of bounds.")
+        return data
+
+
+@extend_schema_field({"oneOf": [{"type": "number"}, {"type": "boolean"}, {"type": "string"}]})
+class OptionValueField(serializers.Field[Any, Any, Any, Any]):
+    def to_internal_value(self, data: Any) -> Any:
+        if isinstance(data, str):
+            return TextField().run_validation(data)
+        if isinstance(data, (bool, int, float)):
+            return data
+        raise serializers.ValidationError("Give a number, true, false or a string.")
+
+    def to_representation(self, value: Any) -> Any:
+        return value
+
+
+def optional(**kwargs: Any) -> dict[str, Any]:
+    return {"required": False, "allow_null": True} | kwargs
+
+
+class SeatInput(serializers.Serializer[Any]):
+    name = TextField(**optional())
+    system_prompt = TextField(**optional(), help_text="Who the agent is and what it holds; or give a persona.")
+    persona = TextField(**optional(), help_text="The slug of a persona.")
+    provider = TextField(**optional(), help_text="A name from GET models/; the installation's default when unset.")
+    model = TextField(**optional(), help_text="The provider's default when unset.")
+    options = serializers.DictField(
+        child=OptionValueField(), **optional(), help_text="Model options such as temperature and max_tokens."
+    )
+
+
+class DebateInput(serializers.Serializer[Any]):
+    topic = TextField()
+    agent_a = SeatInput()
+    agent_b = SeatInput()
+    max_rounds = WholeNumberField(**optional(), help_text="0 or unset: the installation's default.")
+    language = TextField(**optional(), help_text="Such as en, uk or ru.")
+    stop_phrases = serializers.ListField(
+        child=TextField(), **optional(), help_text="Phrases that end the debate. Unset: the usual farewells; []: none."
+    )
+
+    def proposal(self) -> DebateProposal:
+        given = _without_null(self.validated_data)
+        seats = {seat: SeatProposal(**_without_null(given[seat])) for seat in ("agent_a", "agent_b")}
+        return DebateProposal(**{**given, **seats})
+
+    def unknown_fields(self) -> list[str]:
+        """Dotted names of what was sent and means nothing here."""
+        unknown = _unknown(self.initial_data, self.fields)
+        for seat in ("agent_a", "agent_b"):
+            unknown += _unknown(self.initial_data[seat], SeatInput().fields, f"{seat}.")
+        return unknown
+
+
+def _without_null(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def _unknown(given: Mapping[str, Any], known: Mapping[str, Any], prefix: str = "") -> list[str]:
+    return [ascii(f"{prefix}{name[:60]}") for name in given if name not in known]
+
+
+class SeatSerializer(serializers.ModelSerializer[Seat]):
+    persona = serializers.SerializerMethodField(help_text="The slug of the persona it was made from.")
+
+    class Meta:
+        model = Seat
+        fields: ClassVar = ["name", "system_prompt", "persona", "provider", "model", "options"]
+
+    def get_persona(self, seat: Seat) -> str | None:
+        return seat.persona["slug"] if seat.persona else None
+
+
+class DebateSerializer(serializers.ModelSerializer[Conversation]):
+    """Takes conversations annotated with `message_count`."""
+
+    end_reason = serializers.ChoiceField(choices=EndReasonChoices.choices, allow_blank=True)
+    round = serializers.IntegerField(source="current_round", help_text="The round being spoken, or the last one.")
+    agent_a = SeatSerializer(source="seat_a")
+    agent_b = SeatSerializer(source="seat_b")
+    stop_phrases = serializers.ListField(child=serializers.CharField())
+    messages = serializers.IntegerField(source="message_count", help_text="How many messages were said.")
+    url = serializers.SerializerMethodField(help_text="The page of this debate.")
+
+    class Meta:
+        model = Conversation
+        fields: ClassVar = [
+            *("id", "topic", "language", "status", "end_reason", "error", "round", "max_rounds", "total_rounds"),
+            *("agent_a", "agent_b", "stop_phrases", "created_at", "started_at", "ended_at", "url", "messages"),
+        ]
+        read_only_fields = fields
+
+    def get_url(self, conversation: Conversation) -> str:
+        path = reverse("debates:detail", args=[conversation.pk])
+        return str(self.context["request"].build_absolute_uri(path))
+
+    def to_representation(self, conversation: Conversation) -> dict[str, Any]:
+        """What the event stream says too is said in its very words."""
+        return super().to_representation(conversation) | status_payload(conversation)
+
+
+class CreatedDebateSerializer(DebateSerializer):
+    warnings = serializers.ListField(
+        child=serializers.CharField(), help_text="What is allowed and yet probably not meant."
+    )
+
+    class Meta(DebateSerializer.Meta):
+        fields: ClassVar = [*DebateSerializer.Meta.fields, "warnings"]
+
+
+class MessageSerializer(serializers.ModelSerializer[Message]):
+    round = serializers.IntegerField(source="round_number")
+    sender = serializers.ChoiceField(choices=SenderChoices.choices)
+
+    class Meta:
+        model = Message
+        fields: ClassVar = [
+            *("position", "round", "sender", "content", "reasoning", "model", "finish_reason"),
+            *("prompt_tokens", "completion_tokens", "first_token_ms", "total_ms", "created_at"),
+        ]
+
+    def to_representation(self, message: Message) -> dict[str, Any]:
+        return message_payload(message)
+
+
+class MessagesQuery(serializers.Serializer[Any]):
+    after = serializers.IntegerField(
+        min_value=0, max_value=LARGEST, default=0, help_text="Only messages after this position."
+    )
+    limit = serializers.IntegerField(min_value=1, max_value=500, default=100)
+
+
+class MessagePageSerializer(serializers.Serializer[Any]):
+    results = MessageSerializer(many=True)
+    next_after = serializers.IntegerField(help_text="Send it as `after` to get what follows.")
+    has_more = serializers.BooleanField(help_text="Whether more messages are there already.")
+
+
+class PersonaSerializer(serializers.ModelSerializer[Persona]):
+    builtin = serializers.BooleanField(read_only=True)
+    system_prompt = serializers.SerializerMethodField(help_text="The prompt that this persona makes.")
+
+    class Meta:
+        model = Persona
+        fields: ClassVar = [
+            *("id", "slug", "name", "role", "position", "prohibitions", "format", "language", "extra", "topic"),
+            *("builtin", "system_prompt"),
+        ]
+
+    def get_system_prompt(self, persona: Persona) -> str:
+        return compose_prompt(persona)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        cleaned = {name: _cleaned(name, value) for name, value in attrs.items()}
+        blank = [name for name, value in cleaned.items() if self.fields[name].required and is_blank(value)]
+        if blank:
+            raise serializers.ValidationError({name: ["This is empty."] for name in blank})
+        return cleaned
+
+
+def _cleaned(name: str, value: str) -> str:
+    return clean_text(value) if name in ("prohibitions", "extra") else clean_line(value)
+
+
+class ModelSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    context_length = serializers.IntegerField(allow_null=True)
+    tools = serializers.BooleanField(allow_null=True, help_text="Whether it can call tools; null when unknown.")
+
+
+class ProfileSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]
+    default = serializers.BooleanField(help_text="Whether debates use it when they name no provider.")
+    default_model = serializers.CharField()
+    reachable = serializers.BooleanField()
+    error = serializers.CharField(help_text="Why it is not reachable and what to do; empty when it is.")
+    models = ModelSerializer(many=True)
+
+
+class ErrorDetailSerializer(serializers.Serializer[Any]):
+    code = serializers.CharField()
+    message = serializers.CharField()
+    fields = serializers.DictField(child=serializers.ListField(child=serializers.CharField()))  # type: ignore[assignment]
+
+
+class ErrorSerializer(serializers.Serializer[Any]):
+    error = ErrorDetailSerializer()

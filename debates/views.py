@@ -1,0 +1,260 @@
+"""The pages. Each view reads the request, makes one call, and shows what came of it; without JavaScript too."""
+
+import uuid
+from collections.abc import Callable
+from typing import Any, cast
+
+from asgiref.sync import sync_to_async
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import AbstractBaseUser
+from django.core.paginator import Paginator
+from django.db.models import Q
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.middleware.csrf import get_token
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods, require_POST, require_safe
+from django_htmx.middleware import HtmxDetails
+
+from debates import leases, personas, services, stream
+from debates.errors import DebateError, InvalidDebate, KeyReused
+from debates.forms import SEATS, DebateSearch, NewDebate, filled
+from debates.fragments import Fragments, state_context
+from debates.models import Conversation, ConversationQuerySet, Persona
+from debates.payloads import message_payload
+from providers import registry
+from providers.base import ModelInfo, ProviderError
+
+PER_PAGE = 25
+MODELS_IN_A_SELECT = 80
+
+
+class HtmxRequest(HttpRequest):
+    htmx: HtmxDetails
+
+
+# --- the list -----------------------------------------------------------------------------------------------------
+
+
+@never_cache
+@login_required
+@require_safe
+def debate_list(request: HtmxRequest) -> HttpResponse:
+    search = DebateSearch(request.GET)
+    found = _searched(Conversation.objects.owned_by(request.user), search)
+    page = Paginator(found.prefetch_related("seats"), PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "page": page,
+        "search": search,
+        "filtered": any(search.cleaned_data.values()),
+        "refreshing": any(debate.status in (*MOVING, Conversation.Status.WAITING) for debate in page),
+        "query": _without_page(request.GET),
+    }
+    return render(request, "debates/_rows.html" if request.htmx else "debates/list.html", context)
+
+
+MOVING = (Conversation.Status.QUEUED, Conversation.Status.RUNNING)
+
+
+def _searched(debates: ConversationQuerySet, search: DebateSearch) -> ConversationQuerySet:
+    search.is_valid()
+    if topic := search.cleaned_data.get("q"):
+        debates = debates.filter(topic__icontains=topic)
+    if status := search.cleaned_data.get("status"):
+        debates = debates.filter(status=status)
+    return debates
+
+
+def _without_page(query: QueryDict) -> str:
+    kept = query.copy()
+    kept.pop("page", None)
+    return kept.urlencode()
+
+
+# --- a new debate -------------------------------------------------------------------------------------------------
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def new(request: HttpRequest) -> HttpResponse:
+    person, offered = _person(request), _offered(request)
+    if request.method != "POST":
+        return _new_page(request, NewDebate(person, offered), offered)
+    form = NewDebate(person, offered, data=request.POST)
+    if form.is_valid():
+        try:
+            created = _create(person, form)
+        except InvalidDebate as error:
+            form.add_faults(error.fields)
+        except DebateError as error:
+            form.debate.add_error(None, str(error))
+        else:
+            for warning in created.warnings:
+                messages.warning(request, warning)
+            return redirect("debates:detail", created.conversation.pk)
+    return _new_page(request, form, offered, status=422)
+
+
+def _create(person: AbstractBaseUser, form: NewDebate) -> services.Created:
+    """The page's key makes a double click one debate; who goes back and changes the form wants another one."""
+    key = form.debate.cleaned_data.get("key") or None
+    try:
+        return services.create_debate(person, form.proposal(), idempotency_key=key)
+    except KeyReused:
+        return services.create_debate(person, form.proposal())
+
+
+@login_required
+@require_POST
+def use_persona(request: HttpRequest) -> HttpResponse:
+    offered = _offered(request)
+    return _new_page(request, NewDebate(_person(request), offered, typed=filled(request.POST, offered)), offered)
+
+
+@login_required
+@require_POST
+def validate(request: HtmxRequest) -> HttpResponse:
+    """The complaints about the one field that was just changed, and the warnings about the whole."""
+    form = NewDebate(_person(request), _offered(request), data=request.POST)
+    form.is_valid()
+    context = {"errors": form.errors_of(request.htmx.trigger_name or ""), "warnings": form.warnings(), "oob": True}
+    return render(request, "debates/_validated.html", context)
+
+
+@login_required
+@require_GET
+def models_offered(request: HttpRequest) -> HttpResponse:
+    """The field with which a seat's model is chosen, filled with what its server offers now."""
+    seat = request.GET.get("seat", "")
+    profile = registry.profiles().get(request.GET.get(f"{seat}-provider", ""))
+    if seat not in SEATS or profile is None:
+        raise Http404
+    offered, problem = _known_models(profile.name)
+    chosen = request.GET.get(f"{seat}-model", "")
+    if not chosen or (offered and chosen not in [model.name for model in offered]):
+        chosen = profile.default_model
+    context = {"seat": seat, "offered": offered, "problem": problem, "chosen": chosen, "default": profile.default_model}
+    return render(request, "debates/_models.html", context | {"as_select": 0 < len(offered) <= MODELS_IN_A_SELECT})
+
+
+def _known_models(profile: str) -> tuple[list[ModelInfo], str]:
+    try:
+        return registry.known_models(profile), ""
+    except ProviderError as error:
+        return [], str(error)
+
+
+def _offered(request: HttpRequest) -> list[Persona]:
+    """The personas this person may use; an own one hides the built-in one of the same slug."""
+    rows = Persona.objects.filter(Q(owner=_person(request)) | Q(owner=None)).order_by("pk")
+    if not any(row.builtin for row in rows):
+        personas.ensure_builtin()
+        rows = rows.all()
+    by_slug = {row.slug: row for row in sorted(rows, key=lambda row: not row.builtin)}
+    return list(by_slug.values())
+
+
+def _pairs(offered: list[Persona]) -> list[tuple[Persona, Persona]]:
+    by_topic: dict[str, list[Persona]] = {}
+    for persona in offered:
+        by_topic.setdefault(persona.topic, []).append(persona)
+    return [(sides[0], sides[1]) for topic, sides in by_topic.items() if topic and len(sides) > 1]
+
+
+def _new_page(request: HttpRequest, form: NewDebate, offered: list[Persona], status: int = 200) -> HttpResponse:
+    context = {
+        "form": form,
+        "pairs": _pairs(offered),
+        "warnings": [],
+        "agents_enabled": settings.AGENTS_ENABLED,
+        "embedded": settings.AI_PROFILE == "embedded",
+        "default_rounds": settings.MAX_ROUNDS_DEFAULT,
+    }
+    return render(request, "debates/new.html", context, status=status)
+
+
+# --- one debate ---------------------------------------------------------------------------------------------------
+
+
+@never_cache
+@login_required
+@require_safe
+def detail(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    debate = _own(request, pk)
+    said = [message_payload(message) for message in debate.messages.order_by("position")]
+    return render(request, "debates/detail.html", state_context(debate) | _wire_context(debate, said) | {"said": said})
+
+
+def _wire_context(debate: Conversation, said: list[dict[str, Any]]) -> dict[str, Any]:
+    return {"connected": debate.is_active, "after": said[-1]["position"] if said else 0}
+
+
+@login_required
+@require_GET
+async def live(request: HttpRequest, pk: uuid.UUID) -> HttpResponseBase:
+    debate = await sync_to_async(_own_for_stream, thread_sensitive=False)((await request.auser()).pk, pk)
+    if debate is None:
+        raise Http404
+    fragments = Fragments(debate, get_token(request))
+    return stream.event_stream(fragments.frames(stream.notices(pk, stream.cursor(request))))
+
+
+def _own_for_stream(user_id: int | None, pk: uuid.UUID) -> Conversation | None:
+    """Gives the database connection back: a stream would hold it for hours."""
+    try:
+        return Conversation.objects.filter(owner_id=user_id, pk=pk).prefetch_related("seats").first()
+    finally:
+        leases.release_connection()
+
+
+@login_required
+@require_POST
+def stop(request: HtmxRequest, pk: uuid.UUID) -> HttpResponse:
+    return _act(request, _own(request, pk), services.stop)
+
+
+@login_required
+@require_POST
+def pause(request: HtmxRequest, pk: uuid.UUID) -> HttpResponse:
+    return _act(request, _own(request, pk), services.pause)
+
+
+@login_required
+@require_POST
+def resume(request: HtmxRequest, pk: uuid.UUID) -> HttpResponse:
+    return _act(request, _own(request, pk), services.resume)
+
+
+def _act(request: HtmxRequest, debate: Conversation, wish: Callable[[Conversation], None]) -> HttpResponse:
+    try:
+        wish(debate)
+    except DebateError as error:
+        messages.error(request, str(error))
+    if not request.htmx:
+        return redirect("debates:detail", debate.pk)
+    last = debate.messages.order_by("position").last()
+    context = state_context(_own(request, debate.pk)) | {"oob": True}
+    context |= {"connected": debate.is_active, "after": last.position if last else 0}
+    return render(request, "debates/_acted.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    debate = _own(request, pk)
+    if request.method != "POST":
+        return render(request, "debates/delete.html", {"debate": debate, "message_count": debate.messages.count()})
+    services.delete(debate)
+    messages.success(request, f"Deleted: {debate.topic}")
+    return redirect("debates:list")
+
+
+def _own(request: HttpRequest, pk: uuid.UUID) -> Conversation:
+    return get_object_or_404(Conversation.objects.owned_by(request.user).prefetch_related("seats"), pk=pk)
+
+
+def _person(request: HttpRequest) -> AbstractBaseUser:
+    return cast(AbstractBaseUser, request.user)
