@@ -35,7 +35,7 @@ class TokenAuthentication(BaseAuthentication):
         return 'Bearer realm="api"'
 
 
-class TokenScheme(OpenApiAuthenticationExtension):
+class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
     target_class = TokenAuthentication
     name = "token"
 

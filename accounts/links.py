@@ -18,11 +18,11 @@ class _SignInTokens(PasswordResetTokenGenerator):
 
     key_salt = "accounts.links.sign-in"
 
-    def _make_hash_value(self, user: User, timestamp: int) -> str:  # type: ignore[override]
+    def _make_hash_value(self, user: User, timestamp: int) -> str:
         last_login = user.last_login.timestamp() if user.last_login else ""
         return f"{user.pk} {user.password} {last_login} {timestamp}"
 
-    def check_token(self, user: User | None, token: str | None) -> bool:  # type: ignore[override]
+    def check_token(self, user: User | None, token: str | None) -> bool:
         return super().check_token(user, token) and self._age(token or "") <= VALID_FOR
 
     def _age(self, token: str) -> timedelta:

@@ -80,8 +80,8 @@ class PasswordView(PasswordChangeView):
     template_name = "accounts/password.html"
     success_url = reverse_lazy("accounts:settings")
 
-    def get_form_class(self) -> type[SetPasswordForm[User]]:
-        return PasswordChangeForm if self.request.user.has_usable_password() else SetPasswordForm
+    def get_form_class(self) -> type[Any]:
+        return PasswordChangeForm if _person(self.request).has_usable_password() else SetPasswordForm
 
     def form_valid(self, form: Any) -> HttpResponse:
         messages.success(self.request, "Your password is set.")

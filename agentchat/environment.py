@@ -26,7 +26,7 @@ PROBLEMS: list[Problem] = []
 
 
 def text(name: str, default: str = "") -> str:
-    return env.str(name, default=default).strip()
+    return str(env.str(name, default=default)).strip()
 
 
 def integer(name: str, default: int, *, least: int, most: int) -> int:

@@ -1,6 +1,10 @@
+from csp.decorators import csp_update
 from django.contrib import admin
 from django.urls import include, path
-from drf_spectacular.views import SpectacularAPIView
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+
+# The page of Swagger UI brings a style sheet of its own inside the page; its scripts are files.
+api_docs = csp_update({"style-src": ["'self'", "'unsafe-inline'"]})(SpectacularSwaggerSplitView.as_view())
 
 urlpatterns = [
     path("", include("debates.urls")),
@@ -8,4 +12,5 @@ urlpatterns = [
     path("admin/", admin.site.urls),
     path("api/v1/", include("debates.api_urls")),
     path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("api/docs/", api_docs, name="api-docs"),
 ]

@@ -42,6 +42,9 @@ class MessageInline(_ReadOnlyInline):
         "created_at",
     )
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Message]:
+        return super().get_queryset(request).select_related("conversation").prefetch_related("conversation__seats")
+
     @admin.display(description="speaker")
     def speaker(self, message: Message) -> str:
         name = "Moderator"

@@ -138,7 +138,7 @@ class DebateViewSet(mixins.ListModelMixin, GenericViewSet[Conversation]):
         return Response(self._payload(pk))
 
     def _mine(self, pk: uuid.UUID) -> Conversation:
-        return cast(Conversation, get_object_or_404(self.get_queryset(), pk=pk))
+        return get_object_or_404(Conversation.objects.owned_by(self.request.user), pk=pk)
 
     def _payload(self, pk: uuid.UUID) -> dict[str, Any]:
-        return dict(self.get_serializer(self._mine(pk)).data)
+        return dict(self.get_serializer(get_object_or_404(self.get_queryset(), pk=pk)).data)

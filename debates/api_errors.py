@@ -60,7 +60,7 @@ def _flat(detail: Any, name: str = "") -> Iterator[tuple[str, list[str]]]:
     if isinstance(detail, dict):
         for key, value in detail.items():
             # Keys that a client chose may hold what no answer can be written with.
-            inner = name if key == "non_field_errors" else f"{name}.{clean_line(str(key))[:60]}".lstrip(".")
+            inner = name if key == "non_field_errors" else f"{name}.{clean_line(str(key))[:60]}".strip(".")
             yield from _flat(value, inner)
     elif detail:
         yield name or _WHOLE_BODY, [str(sentence) for sentence in detail]

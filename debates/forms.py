@@ -7,7 +7,7 @@ from typing import Any
 
 from django import forms
 from django.conf import settings
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.http import QueryDict
 from django.urls import reverse_lazy
 
@@ -71,7 +71,7 @@ class DebateForm(_CheckedForm):
         required=False,
         label="Farewell phrases",
         widget=forms.Textarea({"rows": 5, "dir": "auto"}),
-        help_text="One a line. A message that says farewell with one of them ends the debate; merely mentioning it does not.",
+        help_text="One a line. Saying farewell with one of them ends the debate; merely mentioning it does not.",
     )
     no_stop_phrases = forms.BooleanField(required=False, label="No phrase ends this debate")
     key = forms.CharField(required=False, widget=forms.HiddenInput)
@@ -91,7 +91,7 @@ class SeatForm(_CheckedForm):
     provider = forms.ChoiceField(required=False, label="Model server")
     model = forms.CharField(required=False, widget=forms.TextInput({"autocomplete": "off", "spellcheck": "false"}))
     temperature = forms.FloatField(required=False)
-    max_tokens = forms.IntegerField(required=False, label="Longest reply, in tokens")
+    max_tokens = forms.IntegerField(required=False)
     seed = forms.IntegerField(required=False)
 
     def __init__(self, *args: Any, personas: Sequence[Persona], **kwargs: Any) -> None:
@@ -122,7 +122,7 @@ class NewDebate:
 
     def __init__(
         self,
-        owner: AbstractBaseUser,
+        owner: User,
         personas: Sequence[Persona],
         data: QueryDict | None = None,
         typed: QueryDict | None = None,
@@ -135,13 +135,13 @@ class NewDebate:
 
     def is_valid(self) -> bool:
         """Checks everything, so that one attempt names every fault."""
-        sound = all([form.is_valid() for form in (self.debate, self.agent_a, self.agent_b)])
+        faulty = [form for form in (self.debate, self.agent_a, self.agent_b) if not form.is_valid()]
         try:
             proposals.checked(self.proposal(), self._owner)
         except InvalidDebate as error:
             self.add_faults(error.fields)
             return False
-        return sound
+        return not faulty
 
     def proposal(self) -> DebateProposal:
         given = self.debate.cleaned_data
@@ -170,15 +170,21 @@ class NewDebate:
             seat, _, name = dotted.rpartition(".")
             form = getattr(self, seat or "debate")
             for sentence in sentences:
-                field = sentence.partition(":")[0] if name == "options" else name
-                known = field if field in form.fields else None
-                if known is None or not form.has_error(known):
-                    form.add_error(known, sentence)
+                field, told = _option_and_fault(sentence) if name == "options" else (name, sentence)
+                if field not in form.fields:
+                    form.add_error(None, sentence)
+                elif not form.has_error(field):
+                    form.add_error(field, told)
 
     def errors_of(self, html_name: str) -> list[str]:
         seat, _, name = html_name.rpartition("-")
         form = getattr(self, seat) if seat in SEATS else self.debate
         return list(form.errors.get(name, []))
+
+
+def _option_and_fault(sentence: str) -> tuple[str, str]:
+    option, _, told = sentence.partition(": ")
+    return option, told[:1].upper() + told[1:]
 
 
 def filled(typed: QueryDict, personas: Sequence[Persona]) -> QueryDict:

@@ -16,6 +16,7 @@ from debates.models import Conversation
 from debates.payloads import status_payload
 
 Status = Conversation.Status
+NOBODY_SPEAKS = (Status.PAUSED, Status.STOPPED, Status.FINISHED, Status.FAILED)
 
 
 def state_context(conversation: Conversation) -> dict[str, Any]:
@@ -47,8 +48,18 @@ class Fragments:
         async for notice in notices:
             if notice is None:
                 yield ": keep-alive\n\n"
-            elif notice.event in self._DRAWN:
-                yield stream.frame(notice.event, self._DRAWN[notice.event](self, notice.data), notice.position)
+            elif html := self._html(notice):
+                yield stream.frame(notice.event, html, notice.position)
+
+    def _html(self, notice: Notice) -> str:
+        match notice.event:
+            case "status" | "end":
+                return self._state(notice.data)
+            case "turn" | "text":
+                return self._speaking(notice.data)
+            case "message":
+                return self._render("debates/_message_added.html", message=notice.data)
+        return ""
 
     def _state(self, data: dict[str, Any]) -> str:
         conversation = self._conversation
@@ -59,13 +70,15 @@ class Fragments:
             conversation.started_at = conversation.started_at or now
         conversation.ended_at = None if conversation.is_active else conversation.ended_at or now
         self._context["state"] |= data
-        self._context["elapsed_s"] = _elapsed_s(conversation)
-        return render_to_string("debates/_state.html", self._context)
+        return self._render("debates/_state.html")
 
     def _speaking(self, data: dict[str, Any]) -> str:
-        return render_to_string("debates/_speaking.html", self._context | {"speaking": data})
+        """A new round shows in the header at its first sign, for no status is told then."""
+        if self._conversation.status in NOBODY_SPEAKS:
+            return ""  # the last word of a turn that is being broken off
+        state = self._context["state"]
+        new_round, state["round"] = state["round"] != data["round"], data["round"]
+        return self._render("debates/_speaking.html", speaking=data, new_round=new_round)
 
-    def _message(self, data: dict[str, Any]) -> str:
-        return render_to_string("debates/_message_added.html", self._context | {"message": data})
-
-    _DRAWN = {"status": _state, "end": _state, "turn": _speaking, "text": _speaking, "message": _message}  # noqa: RUF012
+    def _render(self, template: str, **more: Any) -> str:
+        return render_to_string(template, self._context | {"elapsed_s": _elapsed_s(self._conversation)} | more)

@@ -8,6 +8,8 @@ from weakref import WeakKeyDictionary
 
 import redis.asyncio
 from django.conf import settings
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
 
 from debates.live import Notice, stream_key
 
@@ -26,7 +28,7 @@ Queue = asyncio.Queue[Notice | None]
 class Hub:
     def __init__(self, url: str) -> None:
         # redis-py's annotations promise every reply shape of every protocol version; these replies are plain bytes.
-        self._redis: Any = redis.asyncio.Redis.from_url(url, socket_connect_timeout=1)
+        self._redis: Any = redis.asyncio.Redis.from_url(url, socket_connect_timeout=1, retry=Retry(NoBackoff(), 0))
         self._queues: dict[str, set[Queue]] = {}
         self._read_until: dict[str, bytes] = {}
         self._in_progress: dict[str, Notice] = {}
@@ -52,15 +54,22 @@ class Hub:
     async def _read(self) -> None:
         while self._queues:
             try:
-                await self._find_new_streams()
-                if positions := {key: last for key, last in self._read_until.items() if key in self._queues}:
-                    for key, entries in await self._redis.xread(positions, block=BLOCK_MS, count=500) or []:
-                        for entry_id, fields in entries:
-                            self._pass_on(key.decode(), entry_id, fields)
-            except (redis.RedisError, OSError) as error:
-                logger.warning("The live events cannot be read, viewers follow the database: %s", type(error).__name__)
-                self._tell_all_to_look_again()
-                await asyncio.sleep(RETRY_S)
+                while self._queues:
+                    await self._read_once()
+            finally:
+                await self._redis.aclose()  # the next viewer, who may come while this closes, opens it again
+
+    async def _read_once(self) -> None:
+        try:
+            await self._find_new_streams()
+            if positions := {key: last for key, last in self._read_until.items() if key in self._queues}:
+                for key, entries in await self._redis.xread(positions, block=BLOCK_MS, count=500) or []:
+                    for entry_id, fields in entries:
+                        self._pass_on(key.decode(), entry_id, fields)
+        except (redis.RedisError, OSError) as error:
+            logger.warning("The live events cannot be read, viewers follow the database: %s", type(error).__name__)
+            self._tell_all_to_look_again()
+            await asyncio.sleep(RETRY_S)
 
     async def _find_new_streams(self) -> None:
         """A stream is followed from its last entry on; that entry is passed on when it shows a turn in progress."""

@@ -77,10 +77,11 @@ class _Bell:
             pipeline.expire(key, KEPT_S)
             pipeline.execute()
         except redis.RedisError as error:
+            if not self._silent_until:
+                logger.warning("Viewers see debates with a delay, the event server failed: %s", type(error).__name__)
             self._silent_until = time.monotonic() + SILENCE_AFTER_FAILURE_S
-            logger.warning(
-                "Viewers will see the debate with a delay, the event server failed: %s", type(error).__name__
-            )
+        else:
+            self._silent_until = 0.0
 
 
 @cache

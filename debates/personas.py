@@ -73,7 +73,7 @@ def compose_prompt(persona: Persona) -> str:
         _sentence(wording.identity.format(name=persona.name, role=persona.role)),
         _sentence(wording.position.format(name=persona.name, position=persona.position)),
         wording.rules,
-        " ".join(_sentence(line) for line in persona.prohibitions.splitlines()),
+        " ".join(_sentence(line) for line in persona.prohibitions.splitlines() if line.strip()),
         wording.format.format(format=_sentence(persona.format)) if persona.format.strip() else "",
         persona.extra.strip(),
         _language_line(persona.language),
@@ -83,7 +83,7 @@ def compose_prompt(persona: Persona) -> str:
 
 def _sentence(text: str) -> str:
     text = text.strip()
-    return text if not text or text[-1] in ".!?…:" else f"{text}."
+    return text if text.endswith((".", "!", "?", "…", ":")) else f"{text}."
 
 
 def _language_line(language: str) -> str:

@@ -107,7 +107,7 @@ def _seat(faults: _Faults, name: str, seat: SeatProposal, owner: User, fallback:
         seat,
         name=_text(faults, f"{name}.name", display_name, NAME_LIMIT, "what the agent is called"),
         system_prompt=prompt,
-        position=persona.position if persona else "",
+        position=persona.position if persona else clean_line(seat.position)[:500],
         persona_snapshot=snapshot(persona) if persona else None,
         provider=provider,
         model=model,

@@ -11,7 +11,9 @@ import nh3
 from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
 
-TAGS = set("p br strong em s code pre blockquote ul ol li h3 h4 h5 h6 hr table thead tbody tr th td a".split())
+BLOCKS = {"p", "br", "hr", "pre", "blockquote", "ul", "ol", "li", "h3", "h4", "h5", "h6"}
+TABLES = {"table", "thead", "tbody", "tr", "th", "td"}
+TAGS = BLOCKS | TABLES | {"strong", "em", "s", "code", "a"}
 ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}}
 URL_SCHEMES = {"http", "https", "mailto"}
 

@@ -8,7 +8,7 @@ from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.models import AbstractBaseUser
+from django.contrib.auth.models import User
 from django.core.paginator import Paginator
 from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
@@ -29,6 +29,7 @@ from providers.base import ModelInfo, ProviderError
 
 PER_PAGE = 25
 MODELS_IN_A_SELECT = 80
+MOVING = (Conversation.Status.QUEUED, Conversation.Status.RUNNING, Conversation.Status.WAITING)
 
 
 class HtmxRequest(HttpRequest):
@@ -49,13 +50,10 @@ def debate_list(request: HtmxRequest) -> HttpResponse:
         "page": page,
         "search": search,
         "filtered": any(search.cleaned_data.values()),
-        "refreshing": any(debate.status in (*MOVING, Conversation.Status.WAITING) for debate in page),
+        "refreshing": any(debate.status in MOVING for debate in page),
         "query": _without_page(request.GET),
     }
     return render(request, "debates/_rows.html" if request.htmx else "debates/list.html", context)
-
-
-MOVING = (Conversation.Status.QUEUED, Conversation.Status.RUNNING)
 
 
 def _searched(debates: ConversationQuerySet, search: DebateSearch) -> ConversationQuerySet:
@@ -98,7 +96,7 @@ def new(request: HttpRequest) -> HttpResponse:
     return _new_page(request, form, offered, status=422)
 
 
-def _create(person: AbstractBaseUser, form: NewDebate) -> services.Created:
+def _create(person: User, form: NewDebate) -> services.Created:
     """The page's key makes a double click one debate; who goes back and changes the form wants another one."""
     key = form.debate.cleaned_data.get("key") or None
     try:
@@ -133,11 +131,22 @@ def models_offered(request: HttpRequest) -> HttpResponse:
     if seat not in SEATS or profile is None:
         raise Http404
     offered, problem = _known_models(profile.name)
-    chosen = request.GET.get(f"{seat}-model", "")
-    if not chosen or (offered and chosen not in [model.name for model in offered]):
-        chosen = profile.default_model
-    context = {"seat": seat, "offered": offered, "problem": problem, "chosen": chosen, "default": profile.default_model}
-    return render(request, "debates/_models.html", context | {"as_select": 0 < len(offered) <= MODELS_IN_A_SELECT})
+    context = {
+        "seat": seat,
+        "offered": offered,
+        "problem": problem,
+        "chosen": _chosen_model(request.GET.get(f"{seat}-model", ""), profile, offered),
+        "default": profile.default_model,
+        "as_select": 0 < len(offered) <= MODELS_IN_A_SELECT,
+    }
+    return render(request, "debates/_models.html", context)
+
+
+def _chosen_model(typed: str, profile: registry.Profile, offered: list[ModelInfo]) -> str:
+    """What was typed, unless this server does not have it or it is only another server's default."""
+    of_another = {other.default_model for other in registry.profiles().values()} - {profile.default_model}
+    known = not offered or typed in [model.name for model in offered]
+    return typed if typed and known and typed not in of_another else profile.default_model
 
 
 def _known_models(profile: str) -> tuple[list[ModelInfo], str]:
@@ -168,7 +177,7 @@ def _new_page(request: HttpRequest, form: NewDebate, offered: list[Persona], sta
     context = {
         "form": form,
         "pairs": _pairs(offered),
-        "warnings": [],
+        "warnings": form.warnings() if form.debate.is_bound else [],
         "agents_enabled": settings.AGENTS_ENABLED,
         "embedded": settings.AI_PROFILE == "embedded",
         "default_rounds": settings.MAX_ROUNDS_DEFAULT,
@@ -256,5 +265,5 @@ def _own(request: HttpRequest, pk: uuid.UUID) -> Conversation:
     return get_object_or_404(Conversation.objects.owned_by(request.user).prefetch_related("seats"), pk=pk)
 
 
-def _person(request: HttpRequest) -> AbstractBaseUser:
-    return cast(AbstractBaseUser, request.user)
+def _person(request: HttpRequest) -> User:
+    return cast(User, request.user)

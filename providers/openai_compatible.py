@@ -43,13 +43,15 @@ class OpenAICompatibleProvider:
 
     def _make_client(self) -> openai.AsyncOpenAI:
         # No read timeout: a server may load a model for minutes, and the consumer of a stream has a clock of its own.
-        # The package refuses an empty key, and without one it would take OPENAI_API_KEY to servers it is not meant for.
-        return openai.AsyncOpenAI(
+        client = openai.AsyncOpenAI(
             base_url=self._server.address,
-            api_key=self._server.key or "none",
+            api_key=self._server.key or "none",  # for an empty one the package would take OPENAI_API_KEY
             max_retries=0,
             timeout=httpx2.Timeout(None, connect=_CONNECT_TIMEOUT_S),
         )
+        if not self._server.key:  # who needs no key is not OpenAI, and not to be told OPENAI_ORG_ID
+            client.organization = client.project = None
+        return client
 
     def stream(self, request: ChatRequest) -> Generator[Chunk, None, None]:
         return pump(self._chunks(request))
@@ -62,7 +64,8 @@ class OpenAICompatibleProvider:
 
     def close(self) -> None:
         """Give the kept connections back."""
-        call(self._client.get().close(), _MODELS_TIMEOUT_S)
+        if client := self._client.made():
+            call(client.close(), _MODELS_TIMEOUT_S)
 
     async def _models(self) -> list[ModelInfo]:
         with self._translated(model=""):

@@ -14,11 +14,10 @@ from providers.base import (
     ReasoningChunk,
     ToolCall,
     ToolCallChunk,
-    ToolSpec,
     Usage,
 )
 from providers.thinking import ThinkSplitter
-from providers.tool_names import ToolNames, on_the_wire
+from providers.tool_names import ToolNames, first_call_number, on_the_wire, wire_tool
 
 Json = Mapping[str, Any]
 
@@ -31,7 +30,7 @@ def body_of(request: ChatRequest) -> dict[str, Any]:
     body = {name: value for name, value in request.options.items() if name not in _NOT_OURS}
     body["messages"] = [_message(message) for message in request.messages]
     if request.tools:
-        body["tools"] = [_tool(tool) for tool in request.tools]
+        body["tools"] = [wire_tool(tool) for tool in request.tools]
     return body
 
 
@@ -49,11 +48,6 @@ def _message(message: ChatMessage) -> dict[str, Any]:
     if message.role == "tool":
         wire["tool_call_id"] = message.tool_call_id
     return wire
-
-
-def _tool(tool: ToolSpec) -> dict[str, Any]:
-    function = {"name": on_the_wire(tool.name), "description": tool.description, "parameters": dict(tool.parameters)}
-    return {"type": "function", "function": function}
 
 
 class EventLines:
@@ -96,6 +90,7 @@ class Reply:
         self.complete = False
         self._model = request.model
         self._names = ToolNames(tool.name for tool in request.tools)
+        self._first_call = first_call_number(request)
         self._splitter = ThinkSplitter()
         self._drafts: list[_Draft] = []
         self._open: dict[int | None, _Draft] = {}
@@ -144,7 +139,7 @@ class Reply:
     def end(self) -> list[Chunk]:
         calls = [
             ToolCallChunk(ToolCall(draft.id or f"call_{number}", self._names.own(draft.name), draft.arguments))
-            for number, draft in enumerate(self._drafts, start=1)
+            for number, draft in enumerate(self._drafts, start=self._first_call)
         ]
         return [*self._splitter.end(), *calls, Finish(self._finish_reason, self._model, self._usage)]
 

@@ -14,13 +14,17 @@ _TAGS = ("<think>", "<thinking>", "</think>", "</thinking>")
 
 
 class ThinkSplitter:
-    """Holds back no more than what may be the beginning of a tag. White space before text and reasoning is dropped."""
+    """Holds back no more than what may be the beginning of a tag.
+
+    White space around a block is dropped, but for what keeps two words apart.
+    """
 
     def __init__(self) -> None:
         self._held = ""
         self._thinking = False
         self._at_start = True
         self._begun = False
+        self._last_said = " "
 
     def feed(self, piece: str) -> list[TextChunk | ReasoningChunk]:
         text = self._held + piece
@@ -41,12 +45,15 @@ class ThinkSplitter:
         return self._chunk(held, self._thinking)
 
     def _chunk(self, text: str, thinking: bool) -> list[TextChunk | ReasoningChunk]:
-        if self._at_start:
+        if self._at_start and (thinking or self._last_said.isspace()):
             text = text.lstrip()
         if not text:
             return []
         self._at_start, self._begun = False, True
-        return [ReasoningChunk(text) if thinking else TextChunk(text)]
+        if thinking:
+            return [ReasoningChunk(text)]
+        self._last_said = text[-1]
+        return [TextChunk(text)]
 
 
 def _possible_tag(text: str) -> int:

@@ -1,14 +1,17 @@
-"""Tool names as servers accept them. The program's own names may hold dots, colons and be of any length."""
+"""Tools on the wire. The program's own names may hold dots and colons and be of any length; servers allow less."""
 
 import re
 from collections.abc import Iterable
+from typing import Any
+
+from providers.base import ChatRequest, ToolSpec
 
 _FORBIDDEN = re.compile(r"[^A-Za-z0-9_-]")
 _LONGEST = 64
 
 
 class ToolNames:
-    """The table of one request, both ways. Raises `ValueError` when two tools would bear one name on the wire."""
+    """The table of one request. Raises `ValueError` when two tools would bear one name on the wire."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self._own: dict[str, str] = {}
@@ -24,3 +27,14 @@ class ToolNames:
 
 def on_the_wire(name: str) -> str:
     return _FORBIDDEN.sub("_", name)[:_LONGEST] or "_"
+
+
+def wire_tool(tool: ToolSpec) -> dict[str, Any]:
+    """The shape that OpenAI brought up and Ollama took over."""
+    function = {"name": on_the_wire(tool.name), "description": tool.description, "parameters": dict(tool.parameters)}
+    return {"type": "function", "function": function}
+
+
+def first_call_number(request: ChatRequest) -> int:
+    """For servers that give calls no id: ids counted from here are new in this conversation."""
+    return 1 + sum(len(message.tool_calls) for message in request.messages)

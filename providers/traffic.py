@@ -38,6 +38,10 @@ class PerProcess(Generic[T]):
                 self._made[pid] = self._make()
             return self._made[pid]
 
+    def made(self) -> T | None:
+        """What was made in this process, if anything."""
+        return self._made.get(os.getpid())
+
 
 def _start_loop() -> asyncio.AbstractEventLoop:
     loop = asyncio.new_event_loop()
@@ -70,12 +74,13 @@ class _Handover:
             self._timer.cancel()
             self._timer = None
         if self._gathered:
-            self.queue.put(list(_merged(self._gathered)))
+            self.queue.put(list(merged(self._gathered)))
             self._gathered = []
             self._next_at = self._loop.time() + GATHER_S
 
 
-def _merged(chunks: list[Chunk]) -> Iterator[Chunk]:
+def merged(chunks: list[Chunk]) -> Iterator[Chunk]:
+    """The same with neighbouring pieces of text, or of reasoning, put together."""
     for kind, group in groupby(chunks, type):
         if kind is TextChunk or kind is ReasoningChunk:
             yield kind("".join(chunk.text for chunk in group if isinstance(chunk, TextChunk | ReasoningChunk)))

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from types import FrameType
 
 GRACE_S = 5.0
@@ -18,10 +19,8 @@ GRACE_S = 5.0
 def _end_with_the_supervisor(descriptor: int, child: subprocess.Popen[bytes]) -> None:
     os.read(descriptor, 1)
     child.terminate()
-    try:
+    with suppress(subprocess.TimeoutExpired):
         child.wait(GRACE_S)
-    except subprocess.TimeoutExpired:
-        pass
     os.killpg(0, signal.SIGKILL)  # the whole group, this process with it: nobody is left to report to
 
 

@@ -49,9 +49,11 @@ class Leashed:
         return self._process.pid
 
     def _listen(self) -> None:
-        for line in self._process.stdout or ():
-            self.last_lines.append(line.rstrip())
-            self._hear(line.rstrip())
+        assert self._process.stdout
+        with self._process.stdout as lines:
+            for line in lines:
+                self.last_lines.append(line.rstrip())
+                self._hear(line.rstrip())
 
     def exit_code(self) -> int | None:
         """None while the command runs; once it has ended, nothing of its process group is left either."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FrameType
+from typing import NoReturn
 
 from agentchat.embedded.console import Console
 from agentchat.embedded.leashed import Leashed
@@ -19,6 +20,7 @@ class Service:
     environment: Mapping[str, str] = field(default_factory=dict)
     ready_within_s: float = 60.0
     ends_within_s: float = 5.0
+    quiet: bool = False  # its lines are kept for the day it fails, and not shown
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,8 @@ class Supervisor:
 
     def _launch(self, service: Service) -> Leashed:
         def hear(line: str) -> None:
-            self._console.line(service.name, line)
+            if not service.quiet:
+                self._console.line(service.name, line)
 
         return Leashed(service.command, service.environment, hear=hear, held=self._held)
 
@@ -131,7 +134,7 @@ class Supervisor:
         if waited > seat.service.ready_within_s:
             raise ServiceFailed(name, f"was not ready after {waited:.0f} s", lines)
 
-    def _watch(self) -> None:
+    def _watch(self) -> NoReturn:
         while True:
             for seat in self._seats:
                 self._keep_running(seat)

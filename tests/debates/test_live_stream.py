@@ -168,7 +168,10 @@ def test_nothing_is_remembered_of_a_debate_that_nobody_watches(debate: Conversat
     asyncio.run(visit())
 
 
-def test_viewers_follow_the_database_while_the_event_server_is_away(debate: Conversation, settings: Settings) -> None:
+def test_viewers_follow_the_database_while_the_event_server_is_away(
+    debate: Conversation, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stream, "SILENCE_S", 1)
     with tempfile.TemporaryDirectory(prefix="valkey-") as folder:
         server = ValkeyServer(Path(folder))
         server.start()

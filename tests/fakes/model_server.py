@@ -212,7 +212,7 @@ def sentences(delay_s: float = 0, words: int = 40) -> Callable[[Request], Reply]
 
     def script(_: Request) -> Reply:
         turn = next(turns)
-        text = [f"Turn {turn}:", *(f" word{number}" for number in range(2, words)), "."]
+        text = ["Turn", f" {turn}:", *(f" word{number}" for number in range(3, words)), f" word{words}."]
         return Reply(text, delay_s=delay_s, usage=(100, words))
 
     return script

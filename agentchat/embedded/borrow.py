@@ -1,0 +1,37 @@
+"""The model server for a single command: borrowed from a running `up`, or started for as long as it is needed."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from django.conf import settings
+
+from agentchat.embedded.leashed import TICK_S, Leashed
+from agentchat.embedded.services import model_answers, model_service
+from agentchat.embedded.supervisor import Service, ServiceFailed
+
+
+@contextmanager
+def model_server_running(say: Callable[[str], None]) -> Iterator[None]:
+    """Does nothing when another provider is in use. Raises `ServiceFailed` when the server cannot be started."""
+    if settings.AI_PROFILE != "embedded" or model_answers():
+        yield
+        return
+    say("Starting the embedded model ...")
+    service = model_service()
+    child = Leashed(service.command, service.environment, hear=lambda line: None)
+    try:
+        _wait_until_ready(service, child)
+        yield
+    finally:
+        child.end(service.ends_within_s)
+
+
+def _wait_until_ready(service: Service, child: Leashed) -> None:
+    deadline = time.monotonic() + service.ready_within_s
+    while not service.ready():
+        if (code := child.exit_code()) is not None:
+            raise ServiceFailed(service.name, f"ended while it was starting (exit code {code})", child.last_lines)
+        if time.monotonic() > deadline:
+            raise ServiceFailed(service.name, f"was not ready after {service.ready_within_s:.0f} s", child.last_lines)
+        time.sleep(TICK_S)

@@ -1,0 +1,105 @@
+"""`manage.py debate "TOPIC"`: one debate in the terminal, as it is spoken."""
+
+import signal
+import sys
+from argparse import ArgumentParser
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+
+from accounts import links
+from agentchat import environment
+from agentchat.embedded.borrow import model_server_running
+from agentchat.embedded.supervisor import ServiceFailed
+from agentchat.terminal import Screen, print_json
+from debates import live, personas, recorder, services
+from debates.errors import DebateError, InvalidDebate, WrongStatus
+from debates.models import Conversation
+from debates.proposals import DebateProposal, SeatProposal
+from debates.sides import for_and_against
+
+INTERRUPTED = 130
+
+
+class Command(BaseCommand):
+    help = "Lets two agents argue about TOPIC in the terminal. Ctrl-C stops the debate."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("topic", help="what they argue about")
+        parser.add_argument("--rounds", type=int, default=3, help="one round is one message of each (default 3)")
+        parser.add_argument("--a", default="", metavar="PERSONA", help="slug of the persona that opens")
+        parser.add_argument("--b", default="", metavar="PERSONA", help="slug of its opponent")
+        parser.add_argument("--json", action="store_true", help="print the events, one JSON object a line")
+        parser.add_argument("--user", default="", help="username of the owner (default: the first superuser)")
+
+    def handle(self, *args: Any, topic: str, json: bool, **options: Any) -> None:
+        _make_ready()
+        try:
+            conversation = self._create(topic, **options)
+            with model_server_running(lambda line: self.stderr.write(line)):
+                _play(conversation, as_json=json)
+        except (DebateError, ServiceFailed) as error:
+            raise CommandError(_sentence(error)) from error
+        except KeyboardInterrupt:
+            _stop(conversation)
+            sys.exit(INTERRUPTED)
+        conversation.refresh_from_db()
+        if conversation.status == Conversation.Status.FAILED:
+            raise CommandError(conversation.error)
+
+    def _create(self, topic: str, *, rounds: int, a: str, b: str, user: str, **_: Any) -> Conversation:
+        side_a, side_b = for_and_against(topic)
+        proposal = DebateProposal(
+            topic=topic,
+            agent_a=SeatProposal(persona=a) if a else side_a,
+            agent_b=SeatProposal(persona=b) if b else side_b,
+            max_rounds=rounds,
+        )
+        return services.create_debate(_owner(user), proposal, start=False).conversation
+
+
+def _make_ready() -> None:
+    """As `make run` does: on an installation of one's own, agents are on unless they were switched off."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    if settings.LOCAL:
+        call_command("migrate", verbosity=0, interactive=False)
+        settings.AGENTS_ENABLED = settings.AGENTS_ENABLED or not environment.text("AGENTS_ENABLED")
+    personas.ensure_builtin()
+
+
+def _owner(username: str) -> User:
+    if not username:
+        return links.ensure_local_user()
+    try:
+        return User.objects.get(username=username)
+    except User.DoesNotExist:
+        raise CommandError(
+            f"There is no user {username!r}. `manage.py token {username} --create-user` makes one."
+        ) from None
+
+
+def _play(conversation: Conversation, *, as_json: bool) -> None:
+    show = print_json if as_json else Screen(conversation).show
+
+    def publish(conversation_id: Any, notice: live.Notice) -> None:
+        live.publish(conversation_id, notice)
+        show(notice)
+
+    recorder.record(conversation.pk, publish=publish)
+
+
+def _stop(conversation: Conversation) -> None:
+    try:
+        services.stop(conversation)
+    except WrongStatus:
+        return  # it ended in the same moment
+    print("\nStopped.", file=sys.stderr)
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, InvalidDebate):
+        return "\n".join(f"{name}: {' '.join(sentences)}" for name, sentences in error.fields.items())
+    return str(error)

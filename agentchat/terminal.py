@@ -1,0 +1,64 @@
+"""How a debate looks in a terminal."""
+
+import json
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from debates.events import Sender
+from debates.live import Notice
+from debates.models import Conversation
+
+COLOURS = {Sender.AGENT_A: "cyan", Sender.AGENT_B: "magenta", Sender.MODERATOR: "yellow"}
+
+
+def print_json(notice: Notice) -> None:
+    print(json.dumps({"event": notice.event, **notice.data}, ensure_ascii=False), flush=True)
+
+
+class Screen:
+    """Words as they arrive, in the colour of their side. Text of a model is never read as markup."""
+
+    def __init__(self, conversation: Conversation) -> None:
+        self._console = Console(highlight=False)
+        self._names = {seat.sender: seat.name for seat in conversation.seats.all()}
+        self._max_rounds = conversation.max_rounds
+        self._printed = ""
+        self._waiting = False
+        self._console.print(Text(conversation.topic, style="bold"))
+
+    def show(self, notice: Notice) -> None:
+        match notice.event:
+            case "turn":
+                self._turn(notice.data)
+            case "text":
+                self._text(notice.data["sender"], notice.data["text"])
+            case "message":
+                self._text(notice.data["sender"], notice.data["content"])
+                self._console.print()
+                self._printed = ""
+            case "end":
+                self._console.print(Text(f"\n{notice.data['error'] or self._end(notice.data)}", style="bold"))
+
+    def _turn(self, data: dict[str, Any]) -> None:
+        if data["waiting_s"] == 0:
+            side = f"\n{self._names[data['sender']]}, round {data['round']} of {self._max_rounds}"
+            self._console.print(Text(side, style=f"bold {COLOURS[data['sender']]}"))
+            self._printed = ""
+
+    def _text(self, sender: str, text: str) -> None:
+        """The part that is new; a text that changed in what was shown is printed again whole."""
+        if text.startswith(self._printed):
+            new = text[len(self._printed) :]
+        elif self._printed.startswith(text):
+            return  # a cut reply ends at its last full sentence; the rest stays on the screen
+        else:
+            new = "\n" + text
+        self._console.print(Text(new, style=COLOURS[Sender(sender)]), end="", soft_wrap=True)
+        self._printed = text
+
+    def _end(self, data: dict[str, Any]) -> str:
+        return {"ROUNDS_DONE": "All rounds were held.", "FAREWELL": "An agent said farewell."}.get(
+            data["end_reason"], "Stopped."
+        )

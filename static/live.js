@@ -1,0 +1,94 @@
+// The live page: keeps the stream's position, follows the talk until the reader scrolls up, and counts the seconds.
+(() => {
+  const CLOSE_WHEN_HIDDEN_MS = 60_000;
+  const NEAR_PX = 120;
+  const byId = (id) => document.getElementById(id);
+
+  // --- the stream -------------------------------------------------------------------------------------------------
+  // After a failure the extension opens a new EventSource: without Last-Event-ID, at the address of the page load.
+  // Asking for what comes after the last message in the page closes that gap, whoever opens the stream and why.
+  let source = null;
+  let parked = false;
+  let hiddenTimer = 0;
+  const lastPosition = () => byId("transcript").lastElementChild?.dataset.position ?? 0;
+
+  htmx.createEventSource = (address) => {
+    parked = false;
+    source = new EventSource(`${address.split("?")[0]}?after=${lastPosition()}`);
+    return source;
+  };
+
+  // The browser itself reconnects with Last-Event-ID; should a message come twice all the same, the second is dropped.
+  document.addEventListener("htmx:sseBeforeMessage", (event) => {
+    const { type, lastEventId } = event.detail;
+    if (type === "message" && byId(`m-${lastEventId}`)) event.preventDefault();
+  });
+
+  const offline = (is) => { byId("offline").hidden = !is; };
+  document.addEventListener("htmx:sseOpen", () => offline(false));
+  document.addEventListener("htmx:sseError", () => offline(true));
+  document.addEventListener("htmx:sseClose", ({ detail }) => {
+    if (detail.type === "message") source = null;
+  });
+
+  // A browser allows six streams per site, all tabs together: a tab that nobody looks at gives its stream back.
+  const park = () => {
+    parked = Boolean(source) && source.readyState !== EventSource.CLOSED;
+    if (parked) source.close();
+  };
+  const reopen = () => {
+    if (parked) htmx.swap("#wire", byId("wire").outerHTML, { swapStyle: "outerHTML" });
+  };
+  document.addEventListener("visibilitychange", () => {
+    clearTimeout(hiddenTimer);
+    if (document.hidden) hiddenTimer = setTimeout(park, CLOSE_WHEN_HIDDEN_MS);
+    else reopen();
+  });
+
+  // --- following --------------------------------------------------------------------------------------------------
+  const jump = byId("jump");
+  const page = document.scrollingElement;
+  const atTheEnd = () => page.scrollHeight - page.scrollTop - window.innerHeight < NEAR_PX;
+  const calm = window.matchMedia("(prefers-reduced-motion: reduce)");
+  let following = atTheEnd();
+  let unseen = 0;
+  let lastTop = page.scrollTop;
+
+  const toTheEnd = (behavior) => page.scrollTo({ top: page.scrollHeight, behavior });
+  const showJump = () => {
+    if (following) unseen = 0;
+    jump.hidden = following || !(source || unseen);
+    jump.textContent = unseen ? `${unseen} new ↓` : "Jump to live ↓";
+  };
+
+  window.addEventListener("scroll", () => {
+    if (page.scrollTop < lastTop) following = false;
+    if (atTheEnd()) following = true;
+    lastTop = page.scrollTop;
+    showJump();
+  }, { passive: true });
+  jump.addEventListener("click", () => {
+    following = true;
+    toTheEnd(calm.matches ? "instant" : "smooth");
+    showJump();
+  });
+  document.addEventListener("htmx:sseMessage", ({ detail }) => {
+    if (following) toTheEnd("instant");
+    else if (detail.type === "message") unseen += 1;
+    showJump();
+  });
+  document.addEventListener("htmx:sseOpen", showJump);
+
+  // --- the clock --------------------------------------------------------------------------------------------------
+  const two = (number) => String(number).padStart(2, "0");
+  const clock = (seconds) => {
+    const [hours, minutes, rest] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
+    return hours ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`;
+  };
+  setInterval(() => {
+    const elapsed = document.querySelector("#elapsed[data-ticks]");
+    if (!elapsed) return;
+    elapsed.dataset.since ??= Date.now();
+    elapsed.textContent = clock(Number(elapsed.dataset.seconds) + Math.floor((Date.now() - elapsed.dataset.since) / 1000));
+  }, 1000);
+})();

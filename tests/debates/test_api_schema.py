@@ -1,0 +1,60 @@
+import json
+import re
+from io import StringIO
+
+from django.core.management import call_command
+from django.test import Client
+
+from debates.api_events import document_events
+
+
+def test_the_schema_is_valid_and_complete() -> None:
+    out = StringIO()
+    call_command("spectacular", validate=True, fail_on_warn=True, format="openapi-json", stdout=out)
+    schema = json.loads(out.getvalue())
+    debates = "/api/v1/debates/"
+    wanted = {
+        f"{debates}": {"get", "post"},
+        f"{debates}{{id}}/": {"get", "delete"},
+        f"{debates}{{id}}/messages/": {"get"},
+        f"{debates}{{id}}/stop/": {"post"},
+        f"{debates}{{id}}/pause/": {"post"},
+        f"{debates}{{id}}/resume/": {"post"},
+        "/api/v1/models/": {"get"},
+        "/api/v1/personas/": {"get", "post"},
+        "/api/v1/personas/{id}/": {"get", "put", "patch", "delete"},
+    }
+    assert {path: set(schema["paths"][path]) for path in wanted} == wanted
+    assert {"Debate", "CreatedDebate", "Message", "Persona", "Error"} <= set(schema["components"]["schemas"])
+    assert all(
+        operation["summary"]
+        for path, operations in schema["paths"].items()
+        for operation in operations.values()
+        if path in wanted
+    )
+
+
+def test_the_event_stream_is_documented() -> None:
+    documented = document_events({"paths": {}})["paths"]["/api/v1/debates/{id}/events/"]["get"]
+    assert "text/event-stream" in documented["responses"]["200"]["content"]
+
+
+def test_the_schema_is_served(client: Client, db: None) -> None:
+    assert b"/api/v1/debates/" in client.get("/api/schema/").content
+
+
+def test_the_docs_page_needs_nothing_from_elsewhere(client: Client, db: None) -> None:
+    response = client.get("/api/docs/")
+    page = response.content.decode()
+    assert response.status_code == 200
+    addresses = re.findall(r'(?:src|href)="([^"]+)"', page)
+    assert len(addresses) >= 4
+    assert all(address.startswith(("/static/", "/api/docs/")) for address in addresses)
+    assert not re.search(r"<script(?![^>]*\ssrc=)", page), "its scripts are files"
+
+
+def test_the_docs_page_alone_may_bring_a_style(client: Client, db: None) -> None:
+    policy = client.get("/api/docs/")["Content-Security-Policy"]
+    assert "style-src 'self' 'unsafe-inline'" in policy
+    assert "script-src" not in policy, "scripts stay with default-src 'self'"
+    assert "unsafe-inline" not in client.get("/accounts/sign-in/")["Content-Security-Policy"]

@@ -1,0 +1,75 @@
+import pytest
+
+from debates.rendering import to_html
+from debates.templatetags.debate_text import clock, seconds, tokens, with_code
+
+ATTACKS = [
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "<svg/onload=alert(1)>",
+    "<a href='javascript:alert(1)'>x</a>",
+    "[x](javascript:alert(1))",
+    "[x](JaVaScRiPt:alert(1))",
+    "[x](&#106;avascript:alert(1))",
+    "[x](data:text/html;base64,PHNjcmlwdD4=)",
+    "[x](vbscript:msgbox(1))",
+    "![x](https://evil.example/?q=secret)",
+    "![x](x \"onerror=alert(1)\")",
+    "<iframe src=https://evil.example></iframe>",
+    "<style>*{display:none}</style>",
+    "<div hx-get='/x' hx-trigger='load'>x</div>",
+    "<p id='stop' style='position:fixed'>x</p>",
+    "<template><b hx-swap-oob='true' id='controls'></b></template>",
+    "<!-- --><form action=/debates/><button>x</button></form>",
+    '[x](https://ok.example "a\\" onmouseover=alert(1) b=\\"")',
+    "```\"><script>alert(1)</script>\nx\n```",
+    "<https://ok.example/\"onclick=alert(1)>",
+]
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_text_of_a_model_brings_no_live_markup_into_the_page(attack: str) -> None:
+    html = to_html(attack)
+    tags = [piece.split(">")[0].lower() for piece in html.split("<")[1:]]
+    for tag in tags:
+        name = tag.lstrip("/").split()[0]
+        assert name in {"p", "a", "pre", "code", "br", "blockquote"}
+        assert "javascript:" not in tag
+        assert "data:" not in tag
+        attributes = {part.split("=")[0] for part in tag.split('"')[0::2] for part in part.split()[1:] if "=" in part}
+        assert attributes <= {"href", "title", "rel"}
+
+
+def test_text_of_a_model_keeps_its_markdown() -> None:
+    html = to_html("**so** it is\n\n1. one\n2. two\n\n| a | b |\n|---|---|\n| 1 | 2 |")
+    assert "<strong>so</strong>" in html
+    assert "<li>two</li>" in html
+    assert "<td>2</td>" in html
+
+
+def test_text_of_a_model_cannot_have_the_headings_of_the_page() -> None:
+    assert to_html("# Title\n\n###### Small") == "<h3>Title</h3>\n<h6>Small</h6>\n"
+
+
+def test_text_of_a_model_keeps_its_line_breaks() -> None:
+    assert "first<br>" in to_html("first\nsecond")
+
+
+def test_a_link_of_a_model_tells_the_other_site_nothing() -> None:
+    assert 'rel="noopener noreferrer nofollow"' in to_html("[a](https://example.org)")
+
+
+def test_unknown_numbers_are_called_unknown() -> None:
+    assert (tokens(None), seconds(None)) == ("tokens unknown", "time unknown")
+
+
+def test_known_numbers_are_short() -> None:
+    assert (tokens(1234), seconds(6100), seconds(12_400)) == ("1,234 tokens", "6.1 s", "12 s")
+
+
+def test_the_clock_grows_to_hours() -> None:
+    assert (clock(9), clock(754), clock(3_661)) == ("0:09", "12:34", "1:01:01")
+
+
+def test_a_sentence_with_something_to_type_stays_escaped() -> None:
+    assert with_code("Start `<b>ollama</b>`") == "Start <code>&lt;b&gt;ollama&lt;/b&gt;</code>"

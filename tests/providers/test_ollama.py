@@ -1,0 +1,113 @@
+"""What Ollama is sent and what becomes of its replies."""
+
+from typing import Any
+
+import pytest
+
+from providers.base import (
+    ChatMessage,
+    ChatRequest,
+    Finish,
+    ModelInfo,
+    ReasoningChunk,
+    TextChunk,
+    ToolCall,
+    ToolSpec,
+    Usage,
+)
+from providers.ollama import OllamaProvider
+from providers.ollama_wire import context_size
+from tests.fakes.model_server import ModelServer, Reply
+from tests.providers.support import calls_of, finish_of, heard, reasoning_of, text_of
+
+SEARCH = ToolSpec("wiki.search", "Look something up.", {"type": "object", "properties": {"q": {"type": "string"}}})
+
+
+def _part(**message: Any) -> dict[str, Any]:
+    return {"model": "m", "message": {"role": "assistant", "content": "", **message}, "done": False}
+
+
+def test_it_sends_messages_tools_and_options(ollama_provider: OllamaProvider, server: ModelServer) -> None:
+    messages = (
+        ChatMessage("system", "You are Alice."),
+        ChatMessage("user", "Go on."),
+        ChatMessage("assistant", "", (ToolCall("call_1", "wiki.search", '{"q": "x"}'),)),
+        ChatMessage("tool", "Found.", tool_call_id="call_1"),
+    )
+    options = {"temperature": 0.5, "top_p": 0.9, "seed": 7, "max_tokens": 9, "think": False, "keep_alive": "10m"}
+    list(ollama_provider.stream(ChatRequest("m", messages, (SEARCH,), options)))
+    body = server.requests[0].body
+    assert server.requests[0].path == "/api/chat"
+    assert body["options"] == {"temperature": 0.5, "top_p": 0.9, "seed": 7, "num_predict": 9, "num_ctx": 4096}
+    assert (body["think"], body["keep_alive"], body["stream"]) == (False, "10m", True)
+    assert body["tools"][0]["function"]["name"] == "wiki_search"
+    assert body["messages"][2]["tool_calls"] == [{"function": {"name": "wiki_search", "arguments": {"q": "x"}}}]
+    assert body["messages"][3] == {"role": "tool", "content": "Found.", "tool_name": "wiki_search"}
+
+
+def test_arguments_that_are_no_object_are_sent_as_an_empty_one(
+    ollama_provider: OllamaProvider, server: ModelServer
+) -> None:
+    calls = (ToolCall("call_1", "a", '{"q": '), ToolCall("call_2", "a", "[1]"))
+    list(ollama_provider.stream(ChatRequest("m", (ChatMessage("assistant", "", calls),))))
+    sent = server.requests[0].body["messages"][0]["tool_calls"]
+    assert [call["function"]["arguments"] for call in sent] == [{}, {}]
+
+
+def test_it_yields_text_and_finishes_with_usage(
+    ollama_provider: OllamaProvider, server: ModelServer, ask: ChatRequest
+) -> None:
+    server.enqueue(Reply(["Hello ", "there."], finish="length", usage=(20, 9)), Reply(["Hi"], usage=None))
+    assert heard(ollama_provider.stream(ask)) == [TextChunk("Hello there."), Finish("length", "m", Usage(20, 9))]
+    assert finish_of(ollama_provider.stream(ask)).usage == Usage(None, None)
+
+
+def test_thinking_is_reasoning_in_its_field_and_in_tags(
+    ollama_provider: OllamaProvider, server: ModelServer, ask: ChatRequest
+) -> None:
+    server.enqueue(Reply([_part(thinking="Let me "), _part(thinking="see."), "<think>", "Hm.</think>\n\nI rebut."]))
+    chunks = heard(ollama_provider.stream(ask))
+    assert (reasoning_of(chunks), text_of(chunks)) == ("Let me see.Hm.", "I rebut.")
+    assert isinstance(chunks[0], ReasoningChunk)
+
+
+def test_tool_calls_get_ids_that_are_new_in_the_conversation(
+    ollama_provider: OllamaProvider, server: ModelServer
+) -> None:
+    asked = [{"function": {"name": "wiki_search", "arguments": {"q": word}}} for word in ("один", "two")]
+    server.enqueue(Reply([_part(tool_calls=asked)]))
+    earlier = ChatMessage("assistant", "", (ToolCall("call_1", "wiki.search", "{}"),))
+    chunks = list(ollama_provider.stream(ChatRequest("m", (earlier,), (SEARCH,))))
+    assert calls_of(chunks) == [
+        ToolCall("call_2", "wiki.search", '{"q": "один"}'),
+        ToolCall("call_3", "wiki.search", '{"q": "two"}'),
+    ]
+    assert isinstance(chunks[-1], Finish)
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "tools", "size"),
+    [
+        ("short", {}, (), 4096),
+        ("x" * 9_000, {}, (), 4096),
+        ("x" * 9_500, {}, (), 8192),
+        ("я" * 9_000, {}, (), 8192),
+        ("x" * 3_000, {"max_tokens": 4_000}, (), 8192),
+        ("x" * 9_000, {}, (SEARCH,) * 4, 8192),
+        ("x" * 60_000, {}, (), 32_768),
+    ],
+)
+def test_the_context_is_sized_to_the_request_in_powers_of_two(
+    text: str, options: dict[str, Any], tools: tuple[ToolSpec, ...], size: int
+) -> None:
+    assert context_size(ChatRequest("m", (ChatMessage("user", text),), tools, options)) == size
+
+
+def test_a_context_that_was_set_is_kept(ollama_provider: OllamaProvider, server: ModelServer) -> None:
+    list(ollama_provider.stream(ChatRequest("m", (ChatMessage("user", "x" * 90_000),), (), {"num_ctx": 2048})))
+    assert server.requests[0].body["options"]["num_ctx"] == 2048
+
+
+def test_it_lists_the_models(ollama_provider: OllamaProvider, server: ModelServer) -> None:
+    server.models = ["qwen3:8b"]
+    assert ollama_provider.models() == [ModelInfo("qwen3:8b")]
