@@ -6,6 +6,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 # The page of Swagger UI brings a style sheet of its own inside the page; its scripts are files.
 api_docs = csp_update({"style-src": ["'self'", "'unsafe-inline'"]})(SpectacularSwaggerSplitView.as_view())
 
+handler500 = "debates.api_errors.server_error"
 urlpatterns = [
     path("", include("debates.urls")),
     path("accounts/", include("accounts.urls")),

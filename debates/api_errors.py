@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from django.http import Http404
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.views import defaults
 from rest_framework import exceptions, status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -64,6 +65,13 @@ def _flat(detail: Any, name: str = "") -> Iterator[tuple[str, list[str]]]:
             yield from _flat(value, inner)
     elif detail:
         yield name or _WHOLE_BODY, [str(sentence) for sentence in detail]
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """For `handler500`: scripts are answered in the one shape, people get the page."""
+    if request.path.startswith("/api/"):
+        return JsonResponse(error_body("server_error", "Something broke here, and it was logged."), status=500)
+    return defaults.server_error(request)
 
 
 class NothingHere(APIView):

@@ -34,13 +34,13 @@ def _user_id(request: HttpRequest) -> int | None:
 
 _EVENTS: dict[str, Any] = {
     "get": {
-        "operationId": "v1_debates_events_retrieve",
+        "operationId": "debates_events_retrieve",
         "summary": "A debate as it happens",
         "description": (
             "Server-Sent Events with JSON data: `status`, `turn`, `text` (all of the turn so far), `message` (saved; "
             "its `id` is its position) and `end`, after which the stream closes."
         ),
-        "tags": ["v1"],
+        "tags": ["debates"],
         "security": [{"token": []}, {"cookieAuth": []}],
         "parameters": [
             {"in": "path", "name": "id", "required": True, "schema": {"type": "string", "format": "uuid"}},

@@ -45,13 +45,14 @@ class Fragments:
         self._context = state_context(conversation) | {"csrf_token": csrf_token, "oob": True}
 
     async def frames(self, notices: AsyncIterator[Notice | None]) -> AsyncIterator[str]:
+        yield "retry: 2000\n\n"
         async for notice in notices:
             if notice is None:
                 yield ": keep-alive\n\n"
-            elif html := self._html(notice):
+            elif html := self.html(notice):
                 yield stream.frame(notice.event, html, notice.position)
 
-    def _html(self, notice: Notice) -> str:
+    def html(self, notice: Notice) -> str:
         match notice.event:
             case "status" | "end":
                 return self._state(notice.data)

@@ -118,15 +118,17 @@ class Keeper:
                 self._held.pop(id(lease), None)
 
     def _watch(self) -> None:
+        """Keeps its database connection between looks: while one is open, SQLite does not clean up its log whenever a
+        run gives its own connection back, which takes longer than all else in a turn."""
         while held := self._still_held():
             try:
                 self.look(held)
                 self.renew(held)
             except DatabaseError:
                 logger.warning("The leases could not be looked at; trying again.", exc_info=True)
-            finally:
                 release_connection()
             time.sleep(POLL_S)
+        release_connection()
 
     def _still_held(self) -> list[Lease]:
         with self._lock:

@@ -55,7 +55,7 @@ class Server:
             return ContextTooLong(f"The conversation is too long for the model {model}{said}")
         if status in (401, 403):
             return CredentialsRefused(f"{self.label} refused the credentials{said} Check {self.key_setting}.")
-        if status == 404:
+        if status == 404 and model:
             return ModelMissing(
                 f"{self.label} does not have the model {model}{said} {self.missing_model_remedy.format(model=model)}"
             )

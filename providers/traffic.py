@@ -13,7 +13,7 @@ from itertools import groupby
 from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
 
-from providers.base import TICK_S, Chunk, Finish, ReasoningChunk, TextChunk, Tick
+from providers.base import TICK_S, Chunk, ReasoningChunk, TextChunk, Tick
 
 T = TypeVar("T")
 
@@ -64,9 +64,7 @@ class _Handover:
 
     def add(self, chunk: Chunk) -> None:
         self._gathered.append(chunk)
-        if isinstance(chunk, Finish):
-            self.flush()
-        elif self._timer is None:
+        if self._timer is None:
             self._timer = self._loop.call_at(self._next_at, self.flush)
 
     def flush(self) -> None:

@@ -6,6 +6,7 @@ Standard library only and run by path, because importing the package `agentchat`
 """
 
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -21,7 +22,11 @@ def _end_with_the_supervisor(descriptor: int, child: subprocess.Popen[bytes]) ->
     child.terminate()
     with suppress(subprocess.TimeoutExpired):
         child.wait(GRACE_S)
-    os.killpg(0, signal.SIGKILL)  # the whole group, this process with it: nobody is left to report to
+    child.kill()
+
+
+def _is_gone(descriptor: int) -> bool:
+    return bool(select.select([descriptor], [], [], 0)[0])
 
 
 def main(arguments: list[str]) -> int:
@@ -34,6 +39,10 @@ def main(arguments: list[str]) -> int:
     signal.signal(signal.SIGTERM, pass_on)
     threading.Thread(target=_end_with_the_supervisor, args=(descriptor, child), daemon=True).start()
     code = child.wait()
+    if _is_gone(descriptor):
+        # What the command started must not stay either, and nobody else is left to see to it: the whole group goes,
+        # this process with it.
+        os.killpg(0, signal.SIGKILL)
     return 128 - code if code < 0 else code
 
 

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import IO, cast
 
 LEASH = Path(__file__).with_name("leash.py")
 TICK_S = 0.05
@@ -49,8 +50,7 @@ class Leashed:
         return self._process.pid
 
     def _listen(self) -> None:
-        assert self._process.stdout
-        with self._process.stdout as lines:
+        with cast(IO[str], self._process.stdout) as lines:
             for line in lines:
                 self.last_lines.append(line.rstrip())
                 self._hear(line.rstrip())

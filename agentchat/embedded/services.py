@@ -37,11 +37,12 @@ def services(port: int) -> Iterator[Service]:
         environment=_environment(port),
         ends_within_s=8,
     )
-    address = ["--host", probes.LOOPBACK, "--port", str(port)]
-    manners = ["--timeout-graceful-shutdown", "3", "--no-access-log", "--log-level", "warning"]
+    flags = ["--host", probes.LOOPBACK, "--port", str(port), "--timeout-graceful-shutdown", "3"]
+    flags += ["--no-access-log", "--log-level", "warning"]
     yield Service(
         "web",
-        _module("uvicorn", "agentchat.asgi:application", *address, *manners),
+        # No static files were collected: a local installation serves them from where they are.
+        [sys.executable, "-W", "ignore:No directory at", "-m", "uvicorn", "agentchat.asgi:application", *flags],
         partial(probes.answers, f"http://{probes.LOOPBACK}:{port}{reverse(settings.LOGIN_URL)}", 5),
         environment=_environment(port),
         ends_within_s=6,

@@ -36,7 +36,9 @@ def bash(name: str, script: str, ready: Callable[[], bool] = lambda: True, **lim
 
 def diary(name: str, book: Path) -> Service:
     """Writes into the book when it begins and when it is asked to end."""
-    script = f"trap 'echo {name} ends >> {book}; exit 0' TERM; echo {name} begins >> {book}; while true; do sleep 0.05; done"
+    script = (
+        f"trap 'echo {name} ends >> {book}; exit 0' TERM; echo {name} begins >> {book}; while true; do sleep 0.05; done"
+    )
     return bash(name, script, lambda: book.exists() and f"{name} begins" in book.read_text())
 
 

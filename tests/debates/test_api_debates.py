@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
-from debates.models import Conversation, Message, Seat
+from debates.models import Conversation, ConversationQuerySet, Message, Seat
 from debates.payloads import status_payload
 from debates.serializers import CreatedDebateSerializer
 
@@ -181,6 +181,26 @@ def test_an_address_that_leads_nowhere_is_answered_in_the_same_shape(api: Client
         assert (response.status_code, response.json()["error"]["code"]) == (404, "not_found")
 
 
+@pytest.mark.parametrize(("address", "kind"), [("/api/v1/debates/", "application/json"), ("/", "text/html")])
+def test_what_nobody_foresaw_is_answered_in_the_same_shape_to_scripts_alone(
+    api: Client, monkeypatch: pytest.MonkeyPatch, address: str, kind: str
+) -> None:
+    def break_down(*_: object) -> None:
+        raise RuntimeError("secret")
+
+    monkeypatch.setattr(ConversationQuerySet, "owned_by", break_down)
+    api.raise_request_exception = False
+    response = api.get(address)
+    assert response.status_code == 500
+    assert response["Content-Type"].startswith(kind)
+    assert b"secret" not in response.content
+
+
 def test_a_method_that_is_not_there_is_answered_in_the_same_shape(api: Client) -> None:
     response = api.put(DEBATES)
     assert (response.status_code, response.json()["error"]["code"]) == (405, "method_not_allowed")
+
+
+@pytest.mark.parametrize("address", ["debates/", "personas/", "models/"])
+def test_options_are_told(api: Client, address: str) -> None:
+    assert api.options(f"/api/v1/{address}").status_code == 200

@@ -70,13 +70,16 @@ def test_a_script_goes_on_where_it_was(alice: User, ended: Conversation, how: di
     assert "id: 1" not in body
 
 
-def test_a_session_may_watch_too(alice: User, ended: Conversation) -> None:
+@pytest.mark.parametrize(("headers", "status"), [({}, 200), ({"Authorization": "Bearer act_wrong"}, 401)])
+def test_a_session_may_watch_too_but_does_not_save_a_wrong_token(
+    alice: User, ended: Conversation, headers: dict[str, str], status: int
+) -> None:
     async def watch() -> int:
         client = AsyncClient()
         await client.aforce_login(alice)
-        return int((await client.get(f"/api/v1/debates/{ended.pk}/events/")).status_code)
+        return int((await client.get(f"/api/v1/debates/{ended.pk}/events/", headers=headers)).status_code)
 
-    assert asyncio.run(watch()) == 200
+    assert asyncio.run(watch()) == status
 
 
 def test_nobody_is_told_to_send_a_token(ended: Conversation) -> None:

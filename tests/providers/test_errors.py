@@ -170,6 +170,15 @@ def test_a_server_that_hangs_up_without_an_answer_has_failed(
     assert isinstance(_raised(ollama_provider, ask), ServerFailed)
 
 
+def test_a_server_that_lists_no_models_lacks_no_model(server: ModelServer) -> None:
+    server.enqueue(Reply(status=404, body="404 page not found"))
+    elsewhere = OpenAICompatibleProvider(f"{server.url}/elsewhere")
+    with pytest.raises(RequestRefused) as raised:
+        elsewhere.models()
+    assert not isinstance(raised.value, ModelMissing)
+    elsewhere.close()
+
+
 def test_ollama_errors_are_mapped(ollama_provider: OllamaProvider, server: ModelServer, ask: ChatRequest) -> None:
     server.enqueue(
         Reply(status=404, body={"error": "model 'm' not found"}),

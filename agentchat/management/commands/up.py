@@ -30,6 +30,7 @@ Model:    SmolLM2-135M, built in. It shows how everything works, but it argues w
 
 class Command(BaseCommand):
     help = "Starts the web server, the worker and the services they need; ends all of them on Ctrl-C."
+    requires_system_checks = ()  # run below, once it is settled what has to be checked
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--no-demo", action="store_true", help="do not start a debate on the very first start")
@@ -41,6 +42,7 @@ class Command(BaseCommand):
             lock = UpLock(settings.VAR_DIR / "up.lock")
         except AlreadyRunning as refusal:
             raise CommandError(str(refusal)) from None
+        self.check()
         port = _web_port(console)
         address = f"http://{LOOPBACK}:{port}"
         lock.publish(address)

@@ -1,0 +1,101 @@
+"""`make bench`: what a turn costs beside the model, against a scripted model server on this machine."""
+
+import itertools
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from tests.fakes.model_server import ModelServer, Request
+from tests.fakes.valkey import ValkeyServer
+
+TURNS = 20
+WARM_UP_TURNS = 2
+RUNS = 5
+TARGET_MS = 15
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Milliseconds. Overhead: from the end of a reply to the arrival of the next request, both seen by the server."""
+
+    overheads: list[float]
+    cpu: float
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.overheads)
+
+    @property
+    def p95(self) -> float:
+        return statistics.quantiles(self.overheads, n=20)[-1]
+
+
+def measured(module: str, *arguments: str, environment: dict[str, str] | None = None) -> Figures:
+    overheads, cpu = [], []
+    for _ in range(RUNS):
+        with ModelServer() as server, tempfile.TemporaryDirectory() as folder:
+            own = {"VAR_DIR": folder, "OPENAI_BASE_URL": f"{server.url}/v1", **(environment or {})}
+            given = [argument.format(url=server.url) for argument in arguments]
+            command = [sys.executable, "-m", f"tests.bench.{module}", *given]
+            done = subprocess.run(command, env={**os.environ, **own}, check=True, capture_output=True, text=True)
+            cpu.append(json.loads(done.stdout.splitlines()[-1])["cpu_ms"])
+            overheads += _between(server.requests[WARM_UP_TURNS:])
+    return Figures(overheads, statistics.median(cpu))
+
+
+def _between(requests: list[Request]) -> list[float]:
+    assert len(requests) == TURNS, f"{len(requests)} requests came instead of {TURNS}"
+    return [(after.arrived - before.ended) * 1000 for before, after in itertools.pairwise(requests)]
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory(prefix="valkey-") as folder:
+        valkey = ValkeyServer(Path(folder))
+        valkey.start()
+        environment = {
+            "DJANGO_SETTINGS_MODULE": "agentchat.settings",
+            "AGENTS_ENABLED": "1",
+            "AI_PROFILE": "openai",
+            "OPENAI_MODEL": "fake-model",
+            "OPENAI_API_KEY": "none",
+            "ROUND_PAUSE_MS": "0",
+            "REDIS_URL": valkey.url,
+            "SECRET_KEY": "bench",
+            "ALLOWED_HOSTS": "localhost",
+            "LOG_LEVEL": "ERROR",
+        }
+        floor = measured("plain", "{url}", str(TURNS), "whole")
+        streamed = measured("plain", "{url}", str(TURNS), "streamed")
+        ours = measured("ours", str(TURNS), environment=environment)
+        valkey.stop()
+    _print(floor, streamed, ours)
+
+
+def _print(floor: Figures, streamed: Figures, ours: Figures) -> None:
+    title = f"{TURNS} turns, 0 ms replies, {RUNS} runs; Python {platform.python_version()}, {os.cpu_count()} cores"
+    table = Table("per turn", "overhead median ms", "p95 ms", "CPU ms", "CPU ratio", title=title)
+    rows = {
+        "floor: openai client + SQLite": floor,
+        "the same, streamed in 40 chunks": streamed,
+        "a debate: streamed, leased, saved, published": ours,
+    }
+    for name, figures in rows.items():
+        values = (figures.median, figures.p95, figures.cpu)
+        table.add_row(name, *(f"{value:.1f}" for value in values), f"{figures.cpu / floor.cpu:.2f}")
+    console = Console(width=120)
+    console.print(table)
+    more = ours.median - floor.median
+    console.print(f"The median is {more:+.1f} ms beside the floor; the target is under {TARGET_MS:+d} ms.")
+
+
+if __name__ == "__main__":
+    main()
