@@ -16,30 +16,30 @@ class Phrases:
 _ENGLISH = Phrases(
     topic="Topic of the debate: {topic}",
     position="Your position, which you keep to the end: {position}",
-    rules="You are {name} and you argue with {opponent}. Speak only as {name}, never for {opponent}. Answer the strongest "
-    "point that {opponent} made last, then give a new reason of your own. Do not close the debate.",
-    you_open="The topic is: {topic}\nYou open the debate. Nobody has spoken yet, so there is nothing to answer: state your "
-    "position and your first reason.",
+    rules="You are {name} and you argue with {opponent}. Speak only as {name}, never for {opponent}. Answer the "
+    "strongest point that {opponent} made last, then give a new reason of your own. Do not close the debate.",
+    you_open="The topic is: {topic}\nYou open the debate. Nobody has spoken yet, so there is nothing to answer: state "
+    "your position and your first reason.",
     opponent_opens="The topic is: {topic}\n{opponent} opened the debate:",
     under_way="The topic is: {topic}\nThe debate is under way.",
 )
 _UKRAINIAN = Phrases(
     topic="Тема дебатів: {topic}",
     position="Твоя позиція, якої ти тримаєшся до кінця: {position}",
-    rules="Ти — {name}, твій опонент — {opponent}. Говори лише від імені {name} і ніколи за опонента. Спершу дай відповідь "
-    "на найсильніший із останніх доказів опонента, потім наведи новий власний. Не завершуй дебати.",
-    you_open="Тема: {topic}\nТи відкриваєш дебати. Ще ніхто не говорив, тож заперечувати нема чого: назви свою позицію і "
-    "перший доказ.",
+    rules="Ти — {name}, твій опонент — {opponent}. Говори лише від імені {name} і ніколи за опонента. Спершу дай "
+    "відповідь на найсильніший із останніх доказів опонента, потім наведи новий власний. Не завершуй дебати.",
+    you_open="Тема: {topic}\nТи відкриваєш дебати. Ще ніхто не говорив, тож заперечувати нема чого: назви свою позицію "
+    "і перший доказ.",
     opponent_opens="Тема: {topic}\nДебати відкриває {opponent}:",
     under_way="Тема: {topic}\nДебати тривають.",
 )
 _RUSSIAN = Phrases(
     topic="Тема дебатов: {topic}",
     position="Твоя позиция, которой ты держишься до конца: {position}",
-    rules="Ты — {name}, твой оппонент — {opponent}. Говори только от имени {name} и никогда за оппонента. Сначала ответь "
-    "на самый сильный из последних доводов оппонента, потом приведи новый собственный. Не завершай дебаты.",
-    you_open="Тема: {topic}\nТы открываешь дебаты. Ещё никто не говорил, так что возражать нечему: назови свою позицию и "
-    "первый довод.",
+    rules="Ты — {name}, твой оппонент — {opponent}. Говори только от имени {name} и никогда за оппонента. Сначала "
+    "ответь на самый сильный из последних доводов оппонента, потом приведи новый собственный. Не завершай дебаты.",
+    you_open="Тема: {topic}\nТы открываешь дебаты. Ещё никто не говорил, так что возражать нечему: назови свою "
+    "позицию и первый довод.",
     opponent_opens="Тема: {topic}\nДебаты открывает {opponent}:",
     under_way="Тема: {topic}\nДебаты идут.",
 )

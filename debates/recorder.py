@@ -156,4 +156,5 @@ def _speaker(seat: Seat) -> Speaker:
         model=seat.model,
         stream=registry.get(seat.provider).stream,
         options={**profile.default_options, **seat.options},
+        recipe="plain" if profile.tiny else "dialogue",
     )

@@ -26,13 +26,15 @@ class UnknownProfile(KeyError):
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """`make` returns the same provider as long as its address and its key stay the same."""
+    """`make` returns the same provider as long as its address and its key stay the same. `tiny`: its default model has
+    fewer than about a billion parameters and wants to be asked in another way."""
 
     name: str
     label: str
     default_model: str
     make: Callable[[], Provider]
     default_options: Mapping[str, Any] = field(default_factory=dict)
+    tiny: bool = False
 
 
 # Without the DRY sampler so small a model falls into loops. llama.cpp knows these names; they pass through as they are.
@@ -56,7 +58,14 @@ _models: dict[Provider, tuple[float, list[ModelInfo] | ProviderError]] = {}
 
 def profiles() -> dict[str, Profile]:
     shipped = (
-        Profile("embedded", "Embedded model", _embedded_model(), _make_embedded, EMBEDDED_OPTIONS),
+        Profile(
+            "embedded",
+            "Embedded model",
+            _embedded_model(),
+            _make_embedded,
+            EMBEDDED_OPTIONS,
+            tiny=not settings.EMBEDDED_MODEL_PATH,
+        ),
         Profile("ollama", "Ollama", settings.OLLAMA_MODEL, _make_ollama),
         Profile("openai", openai_label(), settings.OPENAI_MODEL, _make_openai),
     )

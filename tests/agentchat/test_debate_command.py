@@ -59,7 +59,7 @@ def test_personas_take_the_seats(agents: ScriptedProvider) -> None:
     side_a, side_b, topic = personas.DEMONSTRATION
     agents.enqueue("Goodbye.")
     call_command("debate", topic, rounds=1, a=side_a, b=side_b, json=True)
-    assert Conversation.objects.get().seat_b.persona["slug"] == side_b
+    assert (Conversation.objects.get().seat_b.persona or {})["slug"] == side_b
 
 
 def test_it_keeps_the_debate_for_its_owner(agents: ScriptedProvider, alice: User) -> None:

@@ -1,11 +1,13 @@
 """A real browser before a real server: uvicorn in a thread of this process, so that settings and models are shared."""
 
+import gc
 import os
 import shutil
 import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 import uvicorn
@@ -19,6 +21,20 @@ from debates.recorder import record
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 ABSENT = "There is no Chromium here. Install it to run the browser tests, on Debian: apt-get install -y chromium"
+
+# whitenoise hands Django a synchronous file, which Django reads whole under ASGI and says so; and a request that is
+# cancelled when the server stops leaves Django's temporary file for its body to the garbage collector.
+HARMLESS = (
+    "ignore:StreamingHttpResponse must consume synchronous iterators",
+    "ignore::pytest.PytestUnraisableExceptionWarning",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent):
+            for warning in HARMLESS:
+                item.add_marker(pytest.mark.filterwarnings(warning))
 
 
 class Site:
@@ -66,6 +82,7 @@ def site(transactional_db: None, live_events: str, monkeypatch: pytest.MonkeyPat
     site.start()
     yield site
     site.stop()
+    gc.collect()
 
 
 @pytest.fixture

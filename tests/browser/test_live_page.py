@@ -1,7 +1,6 @@
 import re
 from collections.abc import Callable
 
-import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 from playwright.sync_api import Page, Route, expect
@@ -18,9 +17,6 @@ from tests.browser.conftest import Site
 from tests.debates.page_rows import add_message, make_debate
 
 Play = Callable[[Conversation], None]
-
-# whitenoise hands Django a synchronous file; under ASGI Django reads it whole and says so.
-pytestmark = pytest.mark.filterwarnings("ignore:StreamingHttpResponse must consume synchronous iterators")
 
 
 def _open(page: Page, debate: Conversation) -> None:
@@ -112,6 +108,7 @@ def test_a_paused_debate_is_live_again_after_resume(
     for number in range(4):
         scripted.enqueue(f"Reason {number} against it.")
     page.locator("#resume").click()
+    expect(page.locator("#status")).to_contain_text("Queued")
     play(debate)
     expect(page.locator("#status")).to_contain_text("Finished")
     _expect_said(page, 4)
@@ -179,9 +176,9 @@ def test_a_reader_who_scrolled_up_is_left_in_peace(page: Page, alice: User) -> N
     expect(page.locator("#m-22")).to_be_in_viewport()
 
 
-def test_a_debate_deleted_elsewhere_says_so(page: Page, alice: User) -> None:
+def test_a_debate_deleted_elsewhere_leaves_what_was_said(page: Page, alice: User) -> None:
     debate = make_debate(alice, messages=1)
     _opened_live(page, debate)
     services.delete(debate)
-    expect(page.locator("#outcome")).to_contain_text("This debate was deleted", timeout=30_000)
-    expect(page.locator("#controls button")).to_have_count(0)
+    expect(page.locator("#status")).to_contain_text("Stopped")
+    _expect_said(page, 1)

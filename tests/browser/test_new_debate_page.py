@@ -7,9 +7,6 @@ from debates import personas
 from debates.models import Conversation, Persona
 from providers.scripted import ScriptedProvider
 
-# whitenoise hands Django a synchronous file; under ASGI Django reads it whole and says so.
-pytestmark = pytest.mark.filterwarnings("ignore:StreamingHttpResponse must consume synchronous iterators")
-
 
 @pytest.fixture(autouse=True)
 def offered_model(scripted: ScriptedProvider, settings: Settings) -> None:

@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from itertools import pairwise
 
 import pytest
 
@@ -46,7 +47,7 @@ def test_every_request_holds_what_it_must(history_size: int, length: int) -> Non
     messages = sent(said, sender, history_size=history_size)
     roles, texts = [role for role, _ in messages], "\n".join(text for _, text in messages)
     assert roles[0] == "system" and roles[-1] == "user"
-    assert all(first != second for first, second in zip(roles, roles[1:], strict=False))
+    assert all(first != second for first, second in pairwise(roles))
     assert "Tax land?" in messages[0][1]
     for message in said:
         assert texts.count(message.content) == (1 if message in said[-history_size:] else 0)

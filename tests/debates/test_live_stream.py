@@ -11,6 +11,7 @@ from pytest_django import Settings
 from debates import hub, live, services, stream
 from debates.live import Notice
 from debates.models import Conversation, Message
+from debates.payloads import message_payload
 from tests.fakes.valkey import ValkeyServer
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("live_events")]
@@ -22,7 +23,7 @@ def say(debate: Conversation, position: int, *, ring: bool = True) -> None:
         conversation=debate, position=position, round_number=(position + 1) // 2, sender=sender, content=f"<{position}>"
     )
     if ring:
-        live.publish(debate.pk, Notice("message", stream.message_payload(message), position))
+        live.publish(debate.pk, Notice("message", message_payload(message), position))
 
 
 def watched(

@@ -10,7 +10,7 @@ from debates import leases, services
 from debates.live import Notice
 from debates.models import Conversation, Message
 from debates.recorder import Outcome, record
-from providers.base import ServerUnreachable, Usage
+from providers.base import Finish, ServerUnreachable, Usage
 from providers.scripted import Delay, ScriptedProvider
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -88,8 +88,6 @@ def test_it_keeps_every_message_and_ends_finished(
 def test_a_count_that_the_server_did_not_give_stays_unknown(
     debate: Conversation, scripted: ScriptedProvider, viewer: Viewer
 ) -> None:
-    from providers.base import Finish
-
     scripted.enqueue("Goodbye.", Finish("stop", "m", Usage()))
     record(debate.pk, publish=viewer)
     assert Message.objects.values_list("prompt_tokens", "completion_tokens").get() == (None, None)
@@ -102,7 +100,7 @@ def test_a_message_is_in_the_database_before_viewers_hear_of_it(
 
     def publish(conversation_id: uuid.UUID, notice: Notice) -> None:
         if notice.event == "message":
-            stored.append(Message.objects.filter(position=notice.position).count())
+            stored.append(Message.objects.filter(position=notice.position or 0).count())
 
     for _ in range(4):
         scripted.enqueue("word")

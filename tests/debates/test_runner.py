@@ -162,5 +162,5 @@ def test_closing_it_closes_the_request(provider: ScriptedProvider) -> None:
     events = run(Debate("Tax?", speakers, 1), [])
     while not isinstance(next(events), Waiting):
         pass
-    events.close()  # type: ignore[attr-defined]
+    events.close()
     assert provider.closed == 1

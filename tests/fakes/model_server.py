@@ -49,8 +49,9 @@ class Reply:
 
 @dataclass(slots=True)
 class Request:
-    """`left` is set when the client went away before the reply was whole; `arrived` and `ended`, when the whole reply was
-    handed to the socket, are on the monotonic clock."""
+    """`left` is set when the client went away before the reply was whole. `arrived` and `ended`, when the whole reply
+    was handed to the socket, are on the monotonic clock.
+    """
 
     path: str
     body: dict[str, Any]

@@ -4,6 +4,7 @@ import signal
 import sys
 from argparse import ArgumentParser
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -12,6 +13,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from accounts import links
 from agentchat import environment
+from agentchat.embedded import valkey
 from agentchat.embedded.borrow import model_server_running
 from agentchat.embedded.supervisor import ServiceFailed
 from agentchat.terminal import Screen, print_json
@@ -83,9 +85,11 @@ def _owner(username: str) -> User:
 
 def _play(conversation: Conversation, *, as_json: bool) -> None:
     show = print_json if as_json else Screen(conversation).show
+    pages_may_watch = valkey.answers(settings.EVENTS_URL)
 
-    def publish(conversation_id: Any, notice: live.Notice) -> None:
-        live.publish(conversation_id, notice)
+    def publish(conversation_id: UUID, notice: live.Notice) -> None:
+        if pages_may_watch:
+            live.publish(conversation_id, notice)
         show(notice)
 
     recorder.record(conversation.pk, publish=publish)
