@@ -41,8 +41,8 @@ def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not a number in JSON.")
 
 
-def idempotency_key(request: Request) -> str | None:
+def idempotency_key(request: Request) -> str:
     key = request.headers.get(KEY_HEADER, "").strip()
     if len(key) > KEY_LIMIT or not key.isascii() or not (key.isprintable() or not key):
         raise InvalidDebate({KEY_HEADER: [f"Give at most {KEY_LIMIT} printable ASCII characters."]})
-    return key or None
+    return key

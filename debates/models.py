@@ -42,7 +42,8 @@ class Persona(models.Model):
     class Meta:
         ordering = ("slug",)
         constraints: ClassVar = [
-            models.UniqueConstraint(fields=["owner", "slug"], name="persona_slug_per_owner", nulls_distinct=False)
+            models.UniqueConstraint(fields=["owner", "slug"], name="persona_slug_per_owner"),
+            models.UniqueConstraint(fields=["slug"], condition=Q(owner=None), name="persona_slug_builtin"),
         ]
 
     def __str__(self) -> str:
@@ -87,7 +88,7 @@ class Conversation(models.Model):
     lease_until = models.DateTimeField(null=True, editable=False)
     enqueued_at = models.DateTimeField(null=True, editable=False)
 
-    idempotency_key = models.CharField(max_length=200, null=True, editable=False)
+    idempotency_key = models.CharField(max_length=200, blank=True, editable=False)
     request_digest = models.CharField(max_length=64, blank=True, editable=False)
 
     created_at = models.DateTimeField(auto_now_add=True)
@@ -104,7 +105,9 @@ class Conversation(models.Model):
             models.Index(fields=["status", "lease_until"], name="conversation_status_lease"),
         ]
         constraints: ClassVar = [
-            models.UniqueConstraint(fields=["owner", "idempotency_key"], name="conversation_idempotency"),
+            models.UniqueConstraint(
+                fields=["owner", "idempotency_key"], condition=~Q(idempotency_key=""), name="conversation_idempotency"
+            ),
             models.CheckConstraint(condition=Q(max_rounds__gte=1), name="conversation_has_rounds"),
         ]
 

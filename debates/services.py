@@ -30,7 +30,7 @@ class Created:
 
 
 def create_debate(
-    owner: User, proposal: DebateProposal, *, idempotency_key: str | None = None, start: bool = True
+    owner: User, proposal: DebateProposal, *, idempotency_key: str = "", start: bool = True
 ) -> Created:
     """Make a debate and wake a worker for it. Raises `InvalidDebate`, `AgentsDisabled`, `KeyReused`.
 
@@ -47,7 +47,7 @@ def create_debate(
                 enqueue(conversation.pk)
     except IntegrityError:
         earlier = Conversation.objects.filter(owner=owner, idempotency_key=idempotency_key).first()
-        if idempotency_key is None or earlier is None:
+        if not idempotency_key or earlier is None:
             raise
         if earlier.request_digest != digest:
             raise KeyReused from None
@@ -55,7 +55,7 @@ def create_debate(
     return Created(conversation, proposals.warnings(complete))
 
 
-def _insert(owner: User, proposal: DebateProposal, key: str | None, digest: str) -> Conversation:
+def _insert(owner: User, proposal: DebateProposal, key: str, digest: str) -> Conversation:
     conversation = Conversation.objects.create(
         owner=owner,
         topic=proposal.topic,

@@ -98,7 +98,7 @@ def new(request: HttpRequest) -> HttpResponse:
 
 def _create(person: User, form: NewDebate) -> services.Created:
     """The page's key makes a double click one debate; who goes back and changes the form wants another one."""
-    key = form.debate.cleaned_data.get("key") or None
+    key = form.debate.cleaned_data.get("key") or ""
     try:
         return services.create_debate(person, form.proposal(), idempotency_key=key)
     except KeyReused:

@@ -14,12 +14,13 @@ import uvicorn
 from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from debates.models import Conversation
 from debates.recorder import record
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+PATIENCE_MS = 15_000
 ABSENT = "There is no Chromium here. Install it to run the browser tests, on Debian: apt-get install -y chromium"
 
 # whitenoise hands Django a synchronous file, which Django reads whole under ASGI and says so; and a request that is
@@ -104,7 +105,8 @@ def complaints() -> list[str]:
 @pytest.fixture
 def page(signed_in: BrowserContext, complaints: list[str]) -> Page:
     page = signed_in.new_page()
-    page.set_default_timeout(15_000)
+    page.set_default_timeout(PATIENCE_MS)
+    expect.set_options(timeout=PATIENCE_MS)
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
     return page

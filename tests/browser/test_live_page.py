@@ -163,6 +163,31 @@ def test_a_message_that_comes_twice_is_shown_once(page: Page, alice: User) -> No
     _expect_said(page, 3)
 
 
+def test_a_tab_that_nobody_looks_at_gives_its_stream_back_and_catches_up_later(page: Page, alice: User) -> None:
+    debate = make_debate(alice, messages=1)
+    page.clock.install()
+    _opened_live(page, debate)
+    _look(page, away=True)
+    page.clock.fast_forward(61_000)
+    _say(debate, 2)
+    page.wait_for_timeout(500)
+    _expect_said(page, 1)
+    _look(page, away=False)
+    _expect_said(page, 2)
+    _say(debate, 3)
+    _expect_said(page, 3)
+
+
+def _look(page: Page, *, away: bool) -> None:
+    page.evaluate(
+        """away => {
+            Object.defineProperty(document, "hidden", { configurable: true, get: () => away });
+            document.dispatchEvent(new Event("visibilitychange"));
+        }""",
+        away,
+    )
+
+
 def test_a_reader_who_scrolled_up_is_left_in_peace(page: Page, alice: User) -> None:
     debate = make_debate(alice, messages=20)
     _opened_live(page, debate)
@@ -180,5 +205,5 @@ def test_a_debate_deleted_elsewhere_leaves_what_was_said(page: Page, alice: User
     debate = make_debate(alice, messages=1)
     _opened_live(page, debate)
     services.delete(debate)
-    expect(page.locator("#status")).to_contain_text("Stopped")
+    expect(page.locator("#status")).to_contain_text(re.compile("Stopped|Deleted"))  # whichever was noticed first
     _expect_said(page, 1)

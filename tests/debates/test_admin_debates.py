@@ -114,7 +114,11 @@ def test_nothing_is_added_or_changed_by_hand(admin_client: Client, alice: User) 
     (debate,) = make(alice)
     say(debate, 1)
     assert admin_client.get(f"{DEBATES}add/").status_code == 403
-    sent = {"topic": "Changed", "status": "FINISHED", "messages-0-content": "Changed", "seats-0-name": "Changed"}
+    sent = {"owner": str(alice.pk), "topic": "Changed", "language": "en", "status": "FINISHED", "max_rounds": "9"}
+    sent |= {"total_rounds": "9", "stop_phrases": "[]", "settings": '{"x": 1}'}
+    for rows, number, change in (("seats", 2, "name"), ("messages", 1, "content")):
+        sent |= {f"{rows}-TOTAL_FORMS": str(number), f"{rows}-INITIAL_FORMS": str(number)}
+        sent |= {f"{rows}-0-{change}": "Changed", f"{rows}-0-id": str(getattr(debate, rows).first().pk)}
     admin_client.post(f"{DEBATES}{debate.pk}/change/", sent)
     debate.refresh_from_db()
     assert (debate.topic, debate.status) == ("Tea or coffee?", "RUNNING")

@@ -35,7 +35,7 @@ def watched(
         viewer = Viewer(debate, after)
         watching = asyncio.create_task(viewer.watch())
 
-        async def do(function: Callable[..., None], *arguments: object, **options: object) -> None:
+        async def do(function: Callable[..., object], *arguments: object, **options: object) -> None:
             await sync_to_async(_and_close, thread_sensitive=False)(function, *arguments, **options)
 
         await act(do, viewer)
@@ -45,7 +45,7 @@ def watched(
     return asyncio.run(watch())
 
 
-def _and_close(function: Callable[..., None], *arguments: object, **options: object) -> None:
+def _and_close(function: Callable[..., object], *arguments: object, **options: object) -> None:
     try:
         function(*arguments, **options)
     finally:
@@ -143,7 +143,7 @@ def test_a_viewer_too_slow_for_its_queue_gets_every_message_once(
 
     async def act(do: Callable[..., Awaitable[None]], viewer: Viewer) -> None:
         await viewer.has_seen("status")
-        await asyncio.gather(*[do(say, debate, position) for position in range(1, 13)])
+        await do(lambda: [say(debate, position) for position in range(1, 13)])
         await viewer.has_seen("message", 12)
         await do(services.stop, debate)
 

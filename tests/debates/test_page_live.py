@@ -1,6 +1,7 @@
 import asyncio
 import re
 from collections.abc import AsyncIterator
+from typing import Any, cast
 
 import pytest
 from django.contrib.auth.models import User
@@ -262,7 +263,7 @@ def test_the_stream_of_a_finished_debate_brings_what_is_missing_and_ends(alice: 
     async def body() -> str:
         client = AsyncClient()
         await client.aforce_login(alice)
-        response = await client.get(_url("live", debate), headers={"Last-Event-ID": "1"})
+        response = cast(Any, await client.get(_url("live", debate), headers={"Last-Event-ID": "1"}))
         assert response.headers["Content-Type"] == "text/event-stream"
         return b"".join([chunk async for chunk in response.streaming_content]).decode()
 
