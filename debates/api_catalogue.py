@@ -83,8 +83,6 @@ class ModelsView(APIView):
 
 
 def _look_at(profiles: Collection[Profile]) -> list[dict[str, Any]]:
-    for profile in profiles:
-        profile.make()  # the client libraries cannot be imported by several threads at once
     # All at the same time, for a server that is down keeps one waiting.
     with ThreadPoolExecutor() as threads:
         return list(threads.map(_profile_payload, profiles))

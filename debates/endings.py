@@ -48,7 +48,8 @@ _QUOTED = re.compile(
 _SENTENCE_END = re.compile(r"(?<=[.!?…。！？])\s+|\n+")
 _OPENERS = (
     "well|so|now|then|and|ok|okay|all right|alright|finally|for now|with that|thank you|thank you all"
-    "|thank you everyone|thank you very much|thank you for (?:this|the|your) \\w+|thanks|thanks all|thanks everyone|that is all|that's all"
+    "|thank you everyone|thank you very much|thank you for (?:this|the|your) \\w+"
+    "|thanks|thanks all|thanks everyone|that is all|that's all"
     "|ну|що ж|отже|і|та|на цьому все|дякую|дякую всім|дякую вам|дякую за увагу|дякую за розмову"
     "|что ж|итак|и|на этом всё|на этом все|спасибо|спасибо всем|спасибо вам|спасибо за внимание|спасибо за разговор"
 )

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db.models import Q
+from django.db.models import F, Q
 
 from debates.cleaning import clean_line, clean_text, is_blank
 from debates.endings import DEFAULT_STOP_PHRASES
@@ -119,7 +119,7 @@ def _persona(faults: _Faults, name: str, slug: str, owner: User) -> Persona | No
     if not slug:
         return None
     offered = Persona.objects.filter(Q(owner=owner) | Q(owner=None))
-    persona = offered.filter(slug=slug).order_by("owner_id").last()
+    persona = offered.filter(slug=slug).order_by(F("owner_id").desc(nulls_last=True)).first()  # one's own first
     if persona is None:
         faults.add(name, f"There is no persona {slug[:60]!r}.{_closest(slug, offered.values_list('slug', flat=True))}")
     return persona

@@ -9,6 +9,7 @@ import json
 from collections.abc import AsyncGenerator, Generator, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 
+import httpx  # noqa: F401  openai looks at it when it is loaded; half loaded by another thread it breaks there
 import httpx2
 import openai
 from openai.types.chat import ChatCompletionChunk

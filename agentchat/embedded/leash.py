@@ -31,12 +31,16 @@ def _is_gone(descriptor: int) -> bool:
 
 def main(arguments: list[str]) -> int:
     descriptor, command = int(arguments[0]), arguments[2:]
+    early: list[int] = []  # a request to end that comes while the command is being started must not be lost
+    signal.signal(signal.SIGTERM, lambda number, _: early.append(number))
     child = subprocess.Popen(command)
 
     def pass_on(number: int, _: FrameType | None) -> None:
         child.send_signal(number)
 
     signal.signal(signal.SIGTERM, pass_on)
+    if early:
+        child.terminate()
     threading.Thread(target=_end_with_the_supervisor, args=(descriptor, child), daemon=True).start()
     code = child.wait()
     if _is_gone(descriptor):

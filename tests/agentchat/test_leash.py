@@ -82,3 +82,13 @@ def test_it_says_when_a_command_had_to_be_killed(tmp_path: Path) -> None:
     pid = pid_in(started)
     assert not leashed.end(limit_s=0.2)
     assert eventually(lambda: not is_alive(pid))
+
+
+def test_a_request_that_comes_while_the_command_starts_is_not_lost(tmp_path: Path) -> None:
+    """The command asks for its own end as its first act, often before the leash has gone on."""
+    for attempt in range(20):
+        ended = tmp_path / str(attempt)
+        hasty = f"trap 'touch {ended}; exit 0' TERM; kill -TERM $PPID; while true; do sleep 0.01; done"
+        leashed = Leashed(["bash", "-c", hasty], {}, hear=unheard)
+        assert eventually(lambda leashed=leashed: leashed.exit_code() is not None)  # type: ignore[misc]
+        assert (leashed.exit_code(), ended.exists()) == (0, True)

@@ -26,6 +26,11 @@ def say(debate: Conversation, position: int, *, ring: bool = True) -> None:
         live.publish(debate.pk, Notice("message", message_payload(message), position))
 
 
+def say_all(debate: Conversation, positions: range) -> None:
+    for position in positions:
+        say(debate, position)
+
+
 def watched(
     debate: Conversation, act: Callable[[Callable[..., Awaitable[None]], "Viewer"], Awaitable[None]], after: int = 0
 ) -> list[Notice]:
@@ -143,7 +148,7 @@ def test_a_viewer_too_slow_for_its_queue_gets_every_message_once(
 
     async def act(do: Callable[..., Awaitable[None]], viewer: Viewer) -> None:
         await viewer.has_seen("status")
-        await do(lambda: [say(debate, position) for position in range(1, 13)])
+        await do(say_all, debate, range(1, 13))
         await viewer.has_seen("message", 12)
         await do(services.stop, debate)
 

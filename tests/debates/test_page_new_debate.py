@@ -188,6 +188,7 @@ def test_the_page_says_when_agents_are_switched_off(page: Client, settings: Sett
     html = page.get(NEW).content.decode()
     assert "Agents are switched off here." in html
     assert '<fieldset class="plain" disabled>' in html
+    assert MODELS not in html  # what is disabled is not sent along, so the servers could not be asked
 
 
 def test_nothing_starts_while_agents_are_switched_off(page: Client, settings: Settings) -> None:
