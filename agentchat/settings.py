@@ -252,5 +252,9 @@ LOGGING = {
     "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
     "root": {"handlers": ["console"], "level": text("LOG_LEVEL", "INFO")},
-    "loggers": {"httpx": {"level": "WARNING"}, "httpx2": {"level": "WARNING"}, "openai": {"level": "WARNING"}},
+    # One line a request, or a beat of the reaper, would bury what matters.
+    "loggers": {
+        name: {"level": "WARNING"}
+        for name in ("httpx", "httpx2", "openai", "celery.worker.strategy", "celery.app.trace", "celery.beat")
+    },
 }

@@ -29,9 +29,7 @@ class Created:
     replayed: bool = False
 
 
-def create_debate(
-    owner: User, proposal: DebateProposal, *, idempotency_key: str = "", start: bool = True
-) -> Created:
+def create_debate(owner: User, proposal: DebateProposal, *, idempotency_key: str = "", start: bool = True) -> Created:
     """Make a debate and wake a worker for it. Raises `InvalidDebate`, `AgentsDisabled`, `KeyReused`.
 
     With `start=False` no worker is woken: the caller runs the debate itself.

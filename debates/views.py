@@ -9,6 +9,7 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
+from django.contrib.auth.views import redirect_to_login
 from django.core.paginator import Paginator
 from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
@@ -201,20 +202,23 @@ def _wire_context(debate: Conversation, said: list[dict[str, Any]]) -> dict[str,
     return {"connected": debate.is_active, "after": said[-1]["position"] if said else 0}
 
 
-@login_required
 @require_GET
 async def live(request: HttpRequest, pk: uuid.UUID) -> HttpResponseBase:
-    debate = await sync_to_async(_own_for_stream, thread_sensitive=False)((await request.auser()).pk, pk)
+    viewer_id, debate = await sync_to_async(_viewer_and_debate, thread_sensitive=False)(request, pk)
+    if viewer_id is None:
+        return redirect_to_login(request.get_full_path())
     if debate is None:
         raise Http404
     fragments = Fragments(debate, get_token(request))
     return stream.event_stream(fragments.frames(stream.notices(pk, stream.cursor(request))))
 
 
-def _own_for_stream(user_id: int | None, pk: uuid.UUID) -> Conversation | None:
-    """Gives the database connection back: a stream would hold it for hours."""
+def _viewer_and_debate(request: HttpRequest, pk: uuid.UUID) -> tuple[int | None, Conversation | None]:
+    """All that a stream reads before it starts, in a thread that then gives its database connection back: the request's
+    own thread, which `login_required` and `auser` use, would hold one as long as the stream lasts."""
     try:
-        return Conversation.objects.filter(owner_id=user_id, pk=pk).prefetch_related("seats").first()
+        debates = Conversation.objects.filter(owner_id=request.user.pk, pk=pk).prefetch_related("seats")
+        return request.user.pk, debates.first()
     finally:
         leases.release_connection()
 

@@ -12,6 +12,7 @@ from pytest_django import Settings
 from accounts import tokens
 from debates import services
 from debates.models import Conversation, Message
+from tests.fakes.clients import signed_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -74,9 +75,9 @@ def test_a_script_goes_on_where_it_was(alice: User, ended: Conversation, how: di
 def test_a_session_may_watch_too_but_does_not_save_a_wrong_token(
     alice: User, ended: Conversation, headers: dict[str, str], status: int
 ) -> None:
+    client = signed_in(alice)
+
     async def watch() -> int:
-        client = AsyncClient()
-        await client.aforce_login(alice)
         return int((await client.get(f"/api/v1/debates/{ended.pk}/events/", headers=headers)).status_code)
 
     assert asyncio.run(watch()) == status

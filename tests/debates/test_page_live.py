@@ -6,7 +6,7 @@ from typing import Any, cast
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
-from django.test import AsyncClient, Client
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from pytest_django import Settings
@@ -16,6 +16,7 @@ from debates.live import Notice
 from debates.models import Conversation
 from debates.payloads import message_payload, status_payload
 from tests.debates.page_rows import add_message, make_debate
+from tests.fakes.clients import signed_in
 
 Status = Conversation.Status
 HTMX = {"HX-Request": "true"}
@@ -260,9 +261,9 @@ def test_what_this_page_does_not_know_is_passed_over(alice: User) -> None:
 def test_the_stream_of_a_finished_debate_brings_what_is_missing_and_ends(alice: User) -> None:
     debate = make_debate(alice, messages=3, status=Status.FINISHED, end_reason="ROUNDS_DONE")
 
+    client = signed_in(alice)
+
     async def body() -> str:
-        client = AsyncClient()
-        await client.aforce_login(alice)
         response = cast(Any, await client.get(_url("live", debate), headers={"Last-Event-ID": "1"}))
         assert response.headers["Content-Type"] == "text/event-stream"
         return b"".join([chunk async for chunk in response.streaming_content]).decode()

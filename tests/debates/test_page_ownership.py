@@ -2,11 +2,12 @@ import asyncio
 
 import pytest
 from django.contrib.auth.models import User
-from django.test import AsyncClient, Client
+from django.test import Client
 from django.urls import reverse
 
 from debates.models import Conversation
 from tests.debates.page_rows import make_debate
+from tests.fakes.clients import signed_in
 
 PAGES = [
     ("get", "detail"),
@@ -41,9 +42,9 @@ def test_a_stranger_is_asked_to_sign_in(client: Client, alice: User, method: str
 def test_a_stream_of_somebody_else_does_not_exist(alice: User, bob: User) -> None:
     debate = make_debate(alice)
 
+    client = signed_in(bob)
+
     async def status() -> int:
-        client = AsyncClient()
-        await client.aforce_login(bob)
         return (await client.get(reverse("debates:live", args=[debate.pk]))).status_code
 
     assert asyncio.run(status()) == 404
