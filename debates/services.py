@@ -19,6 +19,9 @@ from debates.tasks import enqueue
 
 Status = Conversation.Status
 
+# Long enough for a person to copy the link and still see the words arrive.
+DEMONSTRATION_ROUNDS = 10
+
 
 @dataclass(frozen=True)
 class Created:
@@ -96,7 +99,7 @@ def start_demonstration(owner: User) -> Conversation | None:
     personas.ensure_builtin()
     side_a, side_b, topic = personas.DEMONSTRATION
     proposal = DebateProposal(
-        topic=topic, agent_a=SeatProposal(persona=side_a), agent_b=SeatProposal(persona=side_b), max_rounds=4
+        topic=topic, agent_a=SeatProposal(persona=side_a), agent_b=SeatProposal(persona=side_b), max_rounds=DEMONSTRATION_ROUNDS
     )
     return create_debate(owner, proposal).conversation
 

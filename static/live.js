@@ -50,7 +50,7 @@
   const page = document.scrollingElement;
   const atTheEnd = () => page.scrollHeight - page.scrollTop - window.innerHeight < NEAR_PX;
   const calm = window.matchMedia("(prefers-reduced-motion: reduce)");
-  let following = atTheEnd();
+  let following = atTheEnd() || Boolean(document.querySelector("[sse-connect]"));
   let unseen = 0;
   let lastTop = page.scrollTop;
 
@@ -60,6 +60,8 @@
     jump.hidden = following || !(source || unseen);
     jump.textContent = unseen ? `${unseen} new ↓` : "Jump to live ↓";
   };
+
+  if (following) toTheEnd("instant");
 
   window.addEventListener("scroll", () => {
     if (page.scrollTop < lastTop) following = false;
