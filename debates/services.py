@@ -71,6 +71,7 @@ def _insert(owner: User, proposal: DebateProposal, key: str, digest: str) -> Con
         },
         idempotency_key=key,
         request_digest=digest,
+        enqueued_at=Now(),  # whoever makes it sees to its start; the reaper stays away for a while
     )
     Seat.objects.bulk_create(
         [_seat(conversation, Sender.AGENT_A, proposal.agent_a), _seat(conversation, Sender.AGENT_B, proposal.agent_b)]
@@ -99,7 +100,10 @@ def start_demonstration(owner: User) -> Conversation | None:
     personas.ensure_builtin()
     side_a, side_b, topic = personas.DEMONSTRATION
     proposal = DebateProposal(
-        topic=topic, agent_a=SeatProposal(persona=side_a), agent_b=SeatProposal(persona=side_b), max_rounds=DEMONSTRATION_ROUNDS
+        topic=topic,
+        agent_a=SeatProposal(persona=side_a),
+        agent_b=SeatProposal(persona=side_b),
+        max_rounds=DEMONSTRATION_ROUNDS,
     )
     return create_debate(owner, proposal).conversation
 

@@ -1,15 +1,15 @@
 from django.urls import path
 
-from debates import views
+from debates import views, views_new
 
 app_name = "debates"
 
 urlpatterns = [
     path("", views.debate_list, name="list"),
-    path("debates/new/", views.new, name="new"),
-    path("debates/new/validate/", views.validate, name="validate"),
-    path("debates/new/persona/", views.use_persona, name="persona"),
-    path("debates/new/models/", views.models_offered, name="models"),
+    path("debates/new/", views_new.new, name="new"),
+    path("debates/new/validate/", views_new.validate, name="validate"),
+    path("debates/new/persona/", views_new.use_persona, name="persona"),
+    path("debates/new/models/", views_new.models_offered, name="models"),
     path("debates/<uuid:pk>/", views.detail, name="detail"),
     path("debates/<uuid:pk>/live/", views.live, name="live"),
     path("debates/<uuid:pk>/stop/", views.stop, name="stop"),

@@ -111,3 +111,7 @@ def test_a_task_runs_nothing_while_it_must_not(
 
 def test_a_task_for_a_debate_that_is_gone_does_nothing(db: None) -> None:
     assert "over" in tasks.run_debate("00000000-0000-0000-0000-000000000000")
+
+
+def test_the_reaper_leaves_a_debate_to_who_runs_it_in_the_terminal(debate: Conversation, woken: list[str]) -> None:
+    assert tasks.reap() == 0

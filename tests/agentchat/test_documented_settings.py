@@ -1,0 +1,26 @@
+import re
+from pathlib import Path
+
+import pytest
+
+from agentchat.environment import BASE_DIR
+
+READ = re.compile(r'\b(?:text|integer|boolean|choice|http_url|env\.\w+)\(\s*"([A-Z_]+)"')
+VARIABLES = sorted(set(READ.findall((BASE_DIR / "agentchat" / "settings.py").read_text())))
+
+
+def test_the_settings_read_variables() -> None:
+    assert {"AGENTS_ENABLED", "DATABASE_URL", "HISTORY_SIZE", "ALLOWED_HOSTS"} <= set(VARIABLES)
+
+
+@pytest.mark.parametrize("document", ["README.md", ".env.example"])
+@pytest.mark.parametrize("variable", VARIABLES)
+def test_every_variable_is_documented(variable: str, document: str) -> None:
+    assert re.search(rf"\b{variable}\b", (BASE_DIR / document).read_text())
+
+
+@pytest.mark.parametrize("lock", sorted((BASE_DIR / "requirements").glob("*.txt")), ids=lambda path: path.name)
+def test_the_lock_files_hold_hashes_and_no_address(lock: Path) -> None:
+    lines = lock.read_text().splitlines()
+    assert sum("--hash=sha256:" in line for line in lines) >= sum("==" in line for line in lines) > 0
+    assert not [line for line in lines if "://" in line or "--index" in line or "--find-links" in line]
