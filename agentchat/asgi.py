@@ -1,4 +1,5 @@
 import os
+import warnings
 
 from django.core.asgi import get_asgi_application
 from django.core.exceptions import ImproperlyConfigured
@@ -6,6 +7,9 @@ from django.core.exceptions import ImproperlyConfigured
 from agentchat.environment import PROBLEMS
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "agentchat.settings")
+
+# WhiteNoise hands out its small static files as plain iterators.
+warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume synchronous iterators")
 
 application = get_asgi_application()
 
