@@ -127,10 +127,8 @@ class Conversation(models.Model):
 
     @property
     def current_round(self) -> int:
-        """The round that is being spoken, or the last one that was; 0 before the first word."""
-        if self.status == self.Status.RUNNING:
-            return min(self.total_rounds + 1, self.max_rounds)
-        return self.total_rounds
+        """The round that is being spoken or was spoken last; 0 before the start."""
+        return min(self.total_rounds + 1, self.max_rounds) if self.started_at else 0
 
     def seat(self, sender: Sender) -> "Seat":
         return next(seat for seat in self.seats.all() if seat.sender == sender)
