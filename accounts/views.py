@@ -1,5 +1,6 @@
 from typing import Any, cast
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login
 from django.contrib.auth.decorators import login_required
@@ -7,8 +8,8 @@ from django.contrib.auth.forms import PasswordChangeForm, SetPasswordForm
 from django.contrib.auth.models import User
 from django.contrib.auth.views import PasswordChangeView
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse, reverse_lazy
+from django.shortcuts import get_object_or_404, redirect, render, resolve_url
+from django.urls import reverse_lazy
 from django.utils.decorators import method_decorator
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
@@ -40,14 +41,13 @@ def _destination(request: HttpRequest) -> str:
     wanted = request.GET.get("next", "")
     if url_has_allowed_host_and_scheme(wanted, {request.get_host()}, require_https=request.is_secure()):
         return wanted
-    newest = request.user.conversations.first() if request.user.is_authenticated else None
-    return reverse("debates:detail", args=[newest.pk]) if newest else reverse("debates:list")
+    return resolve_url(settings.LOGIN_REDIRECT_URL)
 
 
 @never_cache
 @login_required
 @require_safe
-def settings(request: HttpRequest) -> HttpResponse:
+def settings_page(request: HttpRequest) -> HttpResponse:
     return _settings_page(request, TokenForm())
 
 
@@ -68,7 +68,7 @@ def make_token(request: HttpRequest) -> HttpResponse:
 @require_POST
 def revoke_token(request: HttpRequest, pk: int) -> HttpResponse:
     token = get_object_or_404(ApiToken, pk=pk, user=_person(request))
-    tokens.revoke(token)
+    token.delete()
     messages.success(request, f"The token {token.name} no longer works.")
     return redirect("accounts:settings")
 
@@ -93,7 +93,7 @@ def _settings_page(request: HttpRequest, form: TokenForm, *, secret: str = "", s
         "form": form,
         "secret": secret,
         "tokens": _person(request).api_tokens.all(),
-        "debates_url": request.build_absolute_uri(reverse("api:debate-list")),
+        "site": request.build_absolute_uri("/").rstrip("/"),
     }
     return render(request, "accounts/settings.html", context, status=status)
 

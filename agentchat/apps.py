@@ -1,8 +1,7 @@
 from django.apps import AppConfig
 
+from agentchat import checks as checks  # registers the system checks
+
 
 class AgentchatConfig(AppConfig):
     name = "agentchat"
-
-    def ready(self) -> None:
-        from agentchat import checks  # noqa: F401, PLC0415  registers the system checks

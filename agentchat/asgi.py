@@ -2,9 +2,8 @@ import os
 import warnings
 
 from django.core.asgi import get_asgi_application
-from django.core.exceptions import ImproperlyConfigured
 
-from agentchat.environment import PROBLEMS
+from agentchat.environment import refuse_problems
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "agentchat.settings")
 
@@ -13,5 +12,4 @@ warnings.filterwarnings("ignore", message="StreamingHttpResponse must consume sy
 
 application = get_asgi_application()
 
-if PROBLEMS:
-    raise ImproperlyConfigured(" ".join(f"{problem.message} {problem.remedy}" for problem in PROBLEMS))
+refuse_problems()

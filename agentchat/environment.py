@@ -1,17 +1,22 @@
 """Reads the environment for `settings.py` without stopping at the first wrong value.
 
 A value that cannot be read is noted in `PROBLEMS` and replaced by its default; the system checks in
-`agentchat/checks.py` turn each note into an error that names the variable and the remedy.
+`agentchat/checks.py` turn each note into an error that names the variable and the remedy. A note quotes the value only
+where it cannot hold a password or a key.
 """
 
+import os
+import tempfile
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 import environ
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
-env = environ.Env()
 environ.Env.read_env(BASE_DIR / ".env")
 
 
@@ -25,8 +30,18 @@ class Problem:
 PROBLEMS: list[Problem] = []
 
 
+def note(name: str, what: str, remedy: str) -> None:
+    PROBLEMS.append(Problem(name, f"{name} {what}.", remedy))
+
+
+def refuse_problems() -> None:
+    """Ends the program with a sentence for each problem. Nothing that serves may run on defaults nobody asked for."""
+    if PROBLEMS:
+        raise SystemExit("\n".join(f"{problem.message} {problem.remedy}" for problem in PROBLEMS))
+
+
 def text(name: str, default: str = "") -> str:
-    return str(env.str(name, default=default)).strip()
+    return os.environ.get(name, default).strip()
 
 
 def integer(name: str, default: int, *, least: int, most: int) -> int:
@@ -39,7 +54,7 @@ def integer(name: str, default: int, *, least: int, most: int) -> int:
         value = least - 1
     if least <= value <= most:
         return value
-    PROBLEMS.append(Problem(name, f"{name} is {raw!r}.", f"Give a whole number from {least} to {most}."))
+    note(name, f"is {raw!r}", f"Give a whole number from {least} to {most}.")
     return default
 
 
@@ -51,7 +66,7 @@ def boolean(name: str, default: bool) -> bool:
         return True
     if raw in ("0", "false", "no", "off"):
         return False
-    PROBLEMS.append(Problem(name, f"{name} is {raw!r}.", "Give 1 or 0 (true or false, on or off)."))
+    note(name, f"is {raw!r}", "Give 1 or 0 (true or false, on or off).")
     return default
 
 
@@ -59,13 +74,66 @@ def choice(name: str, default: str, options: tuple[str, ...]) -> str:
     raw = text(name) or default
     if raw in options:
         return raw
-    PROBLEMS.append(Problem(name, f"{name} is {raw!r}.", f"Give one of: {', '.join(options)}."))
+    note(name, f"is {raw!r}", f"Give one of: {', '.join(options)}.")
     return default
+
+
+def host_list(name: str) -> list[str]:
+    hosts = [host.strip() for host in text(name).split(",") if host.strip()]
+    if any("/" in host or " " in host for host in hosts):
+        note(name, "holds more than host names", "Give host names without http:// and path, separated by commas.")
+    return hosts
 
 
 def http_url(name: str, default: str) -> str:
     raw = text(name) or default
-    if raw.startswith(("http://", "https://")):
+    if _is_address(raw, ("http", "https")):
         return raw.rstrip("/")
-    PROBLEMS.append(Problem(name, f"{name} is {raw!r}.", "Give an address that begins with http:// or https://."))
+    note(name, "is no web address", "Give an address such as https://example.org/v1.")
     return default
+
+
+def redis_url(name: str) -> str:
+    raw = text(name)
+    if not raw or _is_address(raw, ("redis", "rediss")) or raw.startswith("unix:///"):
+        return raw
+    note(name, "is no address of a Redis or Valkey server", "Give redis://HOST:PORT/0, rediss://... or unix:///PATH.")
+    return ""
+
+
+def database_url(name: str, default: dict[str, Any]) -> dict[str, Any]:
+    """An entry of Django's `DATABASES`."""
+    raw = text(name)
+    if not raw:
+        return default
+    try:
+        if raw.startswith(("postgres://", "postgresql://", "sqlite:///")):
+            entry: dict[str, Any] = environ.Env.db_url_config(raw)
+            if entry["NAME"]:
+                return entry
+    except ValueError:  # a port that is no number, or what a / inside the password leaves of one
+        pass
+    remedy = "Give postgres://USER:PASSWORD@HOST:PORT/NAME, with %40 for an @ in the password, %2F for a / and the like."
+    note(name, "is no address of a PostgreSQL database", remedy)
+    return default
+
+
+def _is_address(raw: str, schemes: Iterable[str]) -> bool:
+    try:
+        parts = urlsplit(raw)
+        return parts.scheme in schemes and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is no number, a bracket that is not closed
+        return False
+
+
+def directory(name: str, default: Path) -> Path:
+    """Made if it is not there. Without a place to write the checks cannot run either, so the program ends here."""
+    path = Path(text(name) or default).resolve()
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=path).close()
+    except OSError as error:
+        raise SystemExit(
+            f"{name} is {path}, where nothing can be written ({error.strerror}). Name another directory."
+        ) from None
+    return path

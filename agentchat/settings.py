@@ -13,15 +13,26 @@ from typing import Any
 
 import django_stubs_ext
 
-from agentchat.environment import BASE_DIR, PROBLEMS, Problem, boolean, choice, env, http_url, integer, text
+from agentchat.environment import (
+    BASE_DIR,
+    boolean,
+    choice,
+    database_url,
+    directory,
+    host_list,
+    http_url,
+    integer,
+    note,
+    redis_url,
+    text,
+)
 
 django_stubs_ext.monkeypatch()  # lets annotations such as ModelAdmin[Message] stand in running code
 
-VAR_DIR = Path(text("VAR_DIR") or BASE_DIR / "var").resolve()
-VAR_DIR.mkdir(parents=True, exist_ok=True)
+VAR_DIR = directory("VAR_DIR", BASE_DIR / "var")
 
-REDIS_URL = text("REDIS_URL")
-LOCAL = not REDIS_URL
+REDIS_URL = redis_url("REDIS_URL")
+LOCAL = not text("REDIS_URL")  # a wrong one does not make an installation local
 DEBUG = boolean("DEBUG", False)
 PORT = integer("PORT", 8000, least=1, most=65535)
 
@@ -38,16 +49,14 @@ def _kept_secret_key() -> str:
 
 SECRET_KEY = text("SECRET_KEY") or (_kept_secret_key() if LOCAL else "")
 if not SECRET_KEY:
-    PROBLEMS.append(Problem("SECRET_KEY", "SECRET_KEY is not set.", "Set it to 50 or more random characters."))
+    note("SECRET_KEY", "is not set", "Set it to 50 or more random characters.")
     SECRET_KEY = secrets.token_urlsafe(50)
 
-ALLOWED_HOSTS: list[str] = env.list("ALLOWED_HOSTS", default=[])
+ALLOWED_HOSTS = host_list("ALLOWED_HOSTS")
 if LOCAL:
     ALLOWED_HOSTS += ["127.0.0.1", "localhost", "[::1]"]
 elif not ALLOWED_HOSTS:
-    PROBLEMS.append(
-        Problem("ALLOWED_HOSTS", "ALLOWED_HOSTS is not set.", "Set it to the host names, separated by commas.")
-    )
+    note("ALLOWED_HOSTS", "is not set", "Set it to the host names, separated by commas.")
 
 # --- the application -------------------------------------------------------------------------------------------
 
@@ -61,6 +70,7 @@ LEASE_TTL_S = integer("LEASE_TTL_S", 15, least=3, most=3600)
 
 AI_PROFILE = choice("AI_PROFILE", "embedded", ("embedded", "ollama", "openai"))
 OLLAMA_BASE_URL = http_url("OLLAMA_BASE_URL", "http://127.0.0.1:11434")
+OLLAMA_API_KEY = text("OLLAMA_API_KEY")
 OLLAMA_MODEL = text("OLLAMA_MODEL", "qwen3:8b")
 OPENAI_BASE_URL = http_url("OPENAI_BASE_URL", "https://openrouter.ai/api/v1")
 OPENAI_API_KEY = text("OPENAI_API_KEY")
@@ -123,8 +133,12 @@ TEMPLATES = [
 ]
 
 DATABASES: dict[str, dict[str, Any]] = {
-    "default": env.db_url("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'db.sqlite3'}")
+    "default": database_url(
+        "DATABASE_URL", {"ENGINE": "django.db.backends.sqlite3", "NAME": str(VAR_DIR / "db.sqlite3")}
+    )
 }
+if not LOCAL and not text("DATABASE_URL"):
+    note("DATABASE_URL", "is not set", "Without it each machine would keep a file of its own. Name a PostgreSQL database.")
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     # IMMEDIATE: a transaction that reads and then writes waits for its turn, where DEFERRED fails at once.
     DATABASES["default"]["OPTIONS"] = {
@@ -132,6 +146,11 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
         "timeout": 20,
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
     }
+else:
+    # The threads of a worker outnumber the connections that PostgreSQL allows, but need one for moments only: they
+    # share these. One that the server has closed since, as when it was started anew, is found out and replaced.
+    DATABASES["default"] |= {"CONN_MAX_AGE": 0, "CONN_HEALTH_CHECKS": True}
+    DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {"min_size": 1, "max_size": 20, "timeout": 20}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_PASSWORD_VALIDATORS = [
@@ -144,7 +163,7 @@ AUTH_PASSWORD_VALIDATORS = [
     )
 ]
 LOGIN_URL = "accounts:sign-in"
-LOGIN_REDIRECT_URL = "debates:list"
+LOGIN_REDIRECT_URL = "debates:start"
 LOGOUT_REDIRECT_URL = "accounts:sign-in"
 
 LANGUAGE_CODE = "en"
@@ -193,7 +212,7 @@ if len(str(VALKEY_SOCKET)) > 100:
     VALKEY_SOCKET = Path(tempfile.gettempdir()) / f"agentchat-{os.getuid()}-{_digest}" / "valkey.sock"
 
 EVENTS_URL = REDIS_URL or f"unix://{VALKEY_SOCKET}"
-CELERY_BROKER_URL = REDIS_URL or f"redis+socket://{VALKEY_SOCKET}"
+CELERY_BROKER_URL = EVENTS_URL.replace("unix://", "redis+socket://", 1)
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": EVENTS_URL}}
 
 CELERY_TASK_ACKS_LATE = False
@@ -246,12 +265,13 @@ SPECTACULAR_SETTINGS = {
 
 # --- logs --------------------------------------------------------------------------------------------------------
 
+LOG_LEVEL = choice("LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"))
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
-    "root": {"handlers": ["console"], "level": text("LOG_LEVEL", "INFO")},
+    "root": {"handlers": ["console"], "level": LOG_LEVEL},
     # One line a request, or a beat of the reaper, would bury what matters.
     "loggers": {
         name: {"level": "WARNING"}

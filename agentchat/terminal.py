@@ -8,7 +8,7 @@ from rich.text import Text
 
 from debates.events import Sender
 from debates.live import Notice
-from debates.models import Conversation
+from debates.models import Conversation, EndReasonChoices
 
 COLOURS = {Sender.AGENT_A: "cyan", Sender.AGENT_B: "magenta", Sender.MODERATOR: "yellow"}
 
@@ -39,7 +39,8 @@ class Screen:
                 self._console.print()
                 self._printed = ""
             case "end":
-                self._console.print(Text(f"\n{notice.data['error'] or self._end(notice.data)}", style="bold"))
+                why = notice.data["error"] or f"{EndReasonChoices(notice.data['end_reason']).label}."
+                self._console.print(Text(f"\n{why}", style="bold"))
 
     def _turn(self, data: dict[str, Any]) -> None:
         if data["waiting_s"] == 0:
@@ -57,8 +58,3 @@ class Screen:
             new = "\n" + text
         self._console.print(Text(new, style=COLOURS[Sender(sender)]), end="", soft_wrap=True)
         self._printed = text
-
-    def _end(self, data: dict[str, Any]) -> str:
-        return {"ROUNDS_DONE": "All rounds were held.", "FAREWELL": "An agent said farewell."}.get(
-            data["end_reason"], "Stopped."
-        )

@@ -1,7 +1,7 @@
 """For staff: every debate to look at, stop, pause, resume and delete; personas to edit. Nothing said can be changed."""
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
@@ -11,7 +11,7 @@ from django.utils.html import format_html
 from debates import services
 from debates.errors import DebateError
 from debates.events import Sender
-from debates.models import Conversation, Message, Persona, Seat
+from debates.models import Conversation, ConversationQuerySet, Message, Persona, Seat
 
 
 class _ReadOnlyInline(admin.TabularInline[Any, Conversation]):
@@ -75,6 +75,14 @@ class ConversationAdmin(admin.ModelAdmin[Conversation]):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Conversation]:
         return super().get_queryset(request).prefetch_related("seats")
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Conversation], search_term: str
+    ) -> tuple[QuerySet[Conversation], bool]:
+        found, may_have_duplicates = super().get_search_results(request, queryset, search_term)
+        if search_term:
+            found |= cast(ConversationQuerySet, queryset).about(search_term)
+        return found, may_have_duplicates
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -22,13 +22,12 @@ from debates.api_parsing import KEY_HEADER, JSONParser, idempotency_key
 from debates.models import Conversation, Message
 from debates.serializers import (
     CreatedDebateSerializer,
-    DebateInput,
     DebateSerializer,
     ErrorSerializer,
     MessagePageSerializer,
     MessageSerializer,
-    MessagesQuery,
 )
+from debates.serializers_input import DebateInput, MessagesQuery
 
 # Counted for the rows of one page alone; a join would count the messages of all debates first.
 _MESSAGE_COUNT = (

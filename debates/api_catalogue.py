@@ -7,7 +7,6 @@ from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import Q
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework.exceptions import ValidationError
 from rest_framework.permissions import SAFE_METHODS, BasePermission, IsAuthenticated
@@ -36,7 +35,10 @@ class OwnPersona(BasePermission):
 
 
 @extend_schema_view(
-    list=extend_schema(summary="The built-in personas and your own"),
+    list=extend_schema(
+        summary="The built-in personas and your own",
+        description="One of yours hides the built-in one of the same slug, here and wherever a slug is given.",
+    ),
     retrieve=extend_schema(summary="One persona"),
     create=extend_schema(summary="Make a persona", responses={201: PersonaSerializer, 400: ErrorSerializer}),
     update=extend_schema(summary="Replace a persona of yours", responses={200: PersonaSerializer, **_REFUSED}),
@@ -55,7 +57,8 @@ class PersonaViewSet(ModelViewSet[Persona]):
     lookup_value_converter = "int"
 
     def get_queryset(self) -> Any:
-        return super().get_queryset().filter(Q(owner=None) | Q(owner=self.request.user))
+        personas: Any = super().get_queryset()
+        return personas.offered_to(self.request.user)
 
     def perform_create(self, serializer: BaseSerializer[Persona]) -> None:
         _save(serializer, owner=self.request.user)

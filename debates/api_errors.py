@@ -11,11 +11,12 @@ from rest_framework.response import Response
 from rest_framework.views import APIView, exception_handler
 
 from debates.cleaning import clean_line
-from debates.errors import AgentsDisabled, DebateError, InvalidDebate, KeyReused, WrongStatus
+from debates.errors import AgentsDisabled, DebateError, Gone, InvalidDebate, KeyReused, WrongStatus
 
 STATUS_OF = {
     InvalidDebate: status.HTTP_400_BAD_REQUEST,
     AgentsDisabled: status.HTTP_503_SERVICE_UNAVAILABLE,
+    Gone: status.HTTP_404_NOT_FOUND,
     WrongStatus: status.HTTP_409_CONFLICT,
     KeyReused: status.HTTP_409_CONFLICT,
 }

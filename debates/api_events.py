@@ -3,33 +3,30 @@
 import uuid
 from typing import Any
 
-from asgiref.sync import sync_to_async
-from django.http import HttpRequest, HttpResponseBase, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.views.decorators.http import require_GET
 
 from accounts.authentication import authenticate
-from debates import leases, stream
+from debates import stream
 from debates.api_errors import NOT_FOUND, error_body
+from debates.models import Conversation
 
 
 @require_GET
 async def events(request: HttpRequest, pk: uuid.UUID) -> HttpResponseBase:
     """Not a view of REST framework: that would keep a thread for each viewer."""
-    user_id = await sync_to_async(_user_id, thread_sensitive=False)(request)
-    if user_id is None:
-        refusal = error_body("not_authenticated", "Send a token: Authorization: Bearer act_...")
-        return JsonResponse(refusal, status=401, headers={"WWW-Authenticate": 'Bearer realm="api"'})
-    if not await stream.find_owned(user_id, pk):
+    refusal = await stream.off_thread(_refusal, request, pk)
+    return refusal or stream.event_stream(stream.json_frames(pk, stream.cursor(request)))
+
+
+def _refusal(request: HttpRequest, pk: uuid.UUID) -> HttpResponse | None:
+    user = authenticate(request)
+    if user is None:
+        told = error_body("not_authenticated", "Send a token: Authorization: Bearer act_...")
+        return JsonResponse(told, status=401, headers={"WWW-Authenticate": 'Bearer realm="api"'})
+    if not Conversation.objects.owned_by(user).filter(pk=pk).exists():
         return JsonResponse(error_body("not_found", NOT_FOUND), status=404)
-    return stream.event_stream(stream.json_frames(pk, stream.cursor(request)))
-
-
-def _user_id(request: HttpRequest) -> int | None:
-    try:
-        user = authenticate(request)
-        return user.pk if user else None
-    finally:
-        leases.release_connection()
+    return None
 
 
 _EVENTS: dict[str, Any] = {

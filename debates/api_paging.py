@@ -1,13 +1,11 @@
 """How lists of the API are cut and searched."""
 
-import re
 from typing import ClassVar
 
 import django_filters  # type: ignore[import-untyped]
-from django.db.models import QuerySet
 from rest_framework.pagination import PageNumberPagination
 
-from debates.models import Conversation
+from debates.models import Conversation, ConversationQuerySet
 
 
 class Pages(PageNumberPagination):
@@ -23,6 +21,5 @@ class DebateFilter(django_filters.FilterSet):  # type: ignore[misc]
         model = Conversation
         fields: ClassVar = ["status", "search"]
 
-    def about(self, debates: QuerySet[Conversation], name: str, words: str) -> QuerySet[Conversation]:
-        # Not `icontains`: SQLite's LIKE knows upper and lower case in ASCII alone.
-        return debates.filter(topic__iregex=re.escape(words))
+    def about(self, debates: ConversationQuerySet, name: str, words: str) -> ConversationQuerySet:
+        return debates.about(words)

@@ -42,24 +42,40 @@ DEFAULT_STOP_PHRASES = (
 
 _QUOTED = re.compile(
     r'"[^"\n]{0,400}"|“[^”]{0,400}”|«[^»]{0,400}»|„[^“”]{0,400}[“”]|‘[^’\n]{1,400}’(?!\w)|(?<!\w)\'[^\'\n]{1,400}\'(?!\w)'
-    r"|```.*?(?:```|\Z)|`[^`\n]+`|^\s*>.*$",
+    r"|```.*?(?:```|\Z)|`[^`\n]+`|^[ \t]*>[^\n]*$",
     re.S | re.M,
 )
 _SENTENCE_END = re.compile(r"(?<=[.!?…。！？])\s+|\n+")
+# Regular expressions of one or more whole words each.
 _OPENERS = (
-    "well|so|now|then|and|ok|okay|all right|alright|finally|for now|with that|thank you|thank you all"
-    "|thank you everyone|thank you very much|thank you for (?:this|the|your) \\w+"
-    "|thanks|thanks all|thanks everyone|that is all|that's all"
-    "|ну|що ж|отже|і|та|на цьому все|дякую|дякую всім|дякую вам|дякую за увагу|дякую за розмову"
-    "|что ж|итак|и|на этом всё|на этом все|спасибо|спасибо всем|спасибо вам|спасибо за внимание|спасибо за разговор"
+    *("well", "so", "now", "then", "and", "ok", "okay", "all right", "alright", "finally", "for now", "with that"),
+    *("thank you", "thank you all", "thank you everyone", "thank you very much", r"thank you for \w+ \w+"),
+    *("thanks", "thanks all", "thanks everyone", "that is all", "that's all"),
+    *("ну", "що ж", "отже", "і", "та", "на цьому все", "дякую", "дякую всім", "дякую вам", r"дякую за \w+"),
+    *("что ж", "итак", "и", "на этом все", "спасибо", "спасибо всем", "спасибо вам", r"спасибо за \w+"),
 )
 _ADDRESSES = (
-    "my (?:dear |good |worthy )?(?:friend|friends|opponent|colleague)|dear (?:friend|friends|opponent|colleague)|friend"
-    "|friends|everyone|everybody|all|to (?:you )?all|to everyone|to you|sir|madam|then|now|for now|for ever|forever"
-    "|next time|later|soon|at the next debate|and (?:thank you|thanks|good luck|take care)(?: \\w+){0,4}"
-    "|(?:thank you|thanks)(?: \\w+){0,4}"
-    "|друже|друзі|колего|опоненте|усім|всім|шановн(?:ий|а|і) \\w+|(?:і |та )?дякую(?: \\w+){0,3}"
-    "|друг|друзья|коллега|оппонент|всем|уважаем(?:ый|ая|ые) \\w+|(?:и )?спасибо(?: \\w+){0,3}"
+    *(
+        r"my (?:\w+ )?(?:friends?|opponent|colleague)",
+        r"dear (?:friends?|opponent|colleague)",
+        "friends?",
+        "sir",
+        "madam",
+    ),
+    *("everyone", "everybody", "all", "to all", "to you all", "to everyone", "to you"),
+    *("then", "now", "for now", "for ?ever", "next time", "later", "soon", "at the next debate"),
+    *(r"(?:and )?(?:thank you|thanks)(?: \w+){0,4}", r"and good luck(?: \w+){0,4}", r"and take care(?: \w+){0,4}"),
+    *(
+        "друже",
+        "друзі",
+        "колего",
+        "опоненте",
+        "усім",
+        "всім",
+        r"шановн(?:ий|а|і) \w+",
+        r"(?:і |та )?дякую(?: \w+){0,3}",
+    ),
+    *("друг", "друзья", "коллега", "оппонент", "всем", r"уважаем(?:ый|ая|ые) \w+", r"(?:и )?спасибо(?: \w+){0,3}"),
 )
 
 
@@ -97,6 +113,11 @@ def _bare(sentence: str) -> str:
 
 @lru_cache(maxsize=64)
 def _farewell_pattern(phrases: tuple[str, ...]) -> re.Pattern[str]:
-    acts = "|".join(re.escape(_bare(phrase)) for phrase in sorted(phrases, key=len, reverse=True) if _bare(phrase))
-    openers, addresses = _OPENERS.replace("ё", "е"), _ADDRESSES.replace("ё", "е")
-    return re.compile(rf"(?:(?:{openers}) )*(?:{acts or '(?!)'})(?: (?:{acts or '(?!)'}|{addresses}))*")
+    acts = [re.escape(bare) for bare in map(_bare, phrases) if bare]
+    act, opener, address = _one_of(acts), _one_of(_OPENERS), _one_of(_ADDRESSES)
+    return re.compile(rf"(?:{opener} )*{act}(?: (?:{act}|{address}))*")
+
+
+def _one_of(alternatives: Sequence[str]) -> str:
+    """The longest that fits, for good: a model's text must not be able to make the search try every way to split it."""
+    return rf"(?>(?:{'|'.join(sorted(alternatives, key=len, reverse=True)) or '(?!)'})(?![^ ]))"

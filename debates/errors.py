@@ -3,6 +3,7 @@ DebateError              a wish that cannot be granted, with a sentence for the 
   InvalidDebate          fields are wrong; `fields` maps each to its sentences
   AgentsDisabled         the master switch is off
   WrongStatus            the debate is not in a state that allows this
+  Gone                   the debate was deleted in the meantime
   KeyReused              the idempotency key belongs to another request
 """
 
@@ -32,6 +33,13 @@ class AgentsDisabled(DebateError):
 
 class WrongStatus(DebateError):
     code = "wrong_status"
+
+
+class Gone(DebateError):
+    code = "not_found"
+
+    def __init__(self) -> None:
+        super().__init__("This debate was deleted in the meantime.")
 
 
 class KeyReused(DebateError):

@@ -53,7 +53,7 @@ class TextDelta:
 
 @dataclass(frozen=True, slots=True)
 class ReasoningDelta:
-    text: str
+    """The agent thinks; what it thinks comes with the finished turn."""
 
 
 @dataclass(frozen=True, slots=True)

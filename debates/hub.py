@@ -85,6 +85,8 @@ class Hub:
                 _offer(queue, LOOK_AGAIN)  # what happened between the viewer's first look and now
 
     def _pass_on(self, key: str, entry_id: bytes, fields: dict[bytes, bytes]) -> None:
+        if key not in self._queues:
+            return  # the last viewer left while this was on its way
         self._read_until[key] = entry_id
         notice = Notice.from_fields(fields)
         if notice.event in IN_PROGRESS:

@@ -15,7 +15,8 @@ from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import DatabaseError, connection, transaction
+from django.db import Error as DatabaseFailure
+from django.db import connection, transaction
 from django.db.models import DateTimeField, ExpressionWrapper, F, Q, QuerySet, Value
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce, Now
@@ -27,6 +28,7 @@ logger = logging.getLogger(__name__)
 Status = Conversation.Status
 PROCESS = uuid.uuid4().hex
 POLL_S = 0.25
+WAKE_AGAIN_AFTER_S = 60
 
 
 class LeaseLost(Exception):
@@ -61,6 +63,7 @@ def claim(conversation_id: uuid.UUID) -> Lease | None:
             lease_owner=PROCESS,
             fence=F("fence") + 1,
             lease_until=from_now(settings.LEASE_TTL_S),
+            enqueued_at=None,  # the wake-up call was heard: should the lease run out, another is due at once
             started_at=Coalesce("started_at", Now()),
         )
         if not won:
@@ -79,14 +82,14 @@ def guarded(lease: Lease, **changes: Any) -> Iterator[None]:
 
 def give_back(lease: Lease) -> None:
     """Let another worker go on at once."""
-    lease.rows().update(lease_until=Now(), enqueued_at=None)
+    lease.rows().update(lease_until=Now())
 
 
 def abandoned() -> "QuerySet[Conversation]":
-    """Debates that should run and do not: nobody was woken for them lately."""
+    """Debates that should run and do not, the longest waiting first: nobody was woken for them lately."""
     left = Q(status=Status.QUEUED) | Q(status=Status.RUNNING, lease_until__lt=Now())
-    unwoken = Q(enqueued_at=None) | Q(enqueued_at__lt=from_now(-2 * settings.LEASE_TTL_S))
-    return Conversation.objects.filter(left & unwoken)
+    unwoken = Q(enqueued_at=None) | Q(enqueued_at__lt=from_now(-WAKE_AGAIN_AFTER_S))
+    return Conversation.objects.filter(left & unwoken).order_by("created_at")
 
 
 def release_connection() -> None:
@@ -120,12 +123,16 @@ class Keeper:
     def _watch(self) -> None:
         """Keeps its database connection between looks: while one is open, SQLite does not clean up its log whenever a
         run gives its own connection back, which takes longer than all else in a turn."""
+        away = False
         while held := self._still_held():
             try:
                 self.look(held)
                 self.renew(held)
-            except DatabaseError:
-                logger.warning("The leases could not be looked at; trying again.", exc_info=True)
+                away = False
+            except DatabaseFailure as error:
+                if not away:
+                    logger.warning("The leases cannot be looked at, trying on: %s", error)
+                away = True
                 release_connection()
             time.sleep(POLL_S)
         release_connection()

@@ -25,7 +25,6 @@ logger = logging.getLogger(__name__)
 KEPT_ENTRIES = 64
 KEPT_S = 3600
 SILENCE_AFTER_FAILURE_S = 2.0
-TERMINAL = (Conversation.Status.STOPPED, Conversation.Status.FINISHED, Conversation.Status.FAILED)
 
 
 @dataclass(frozen=True)
@@ -45,6 +44,9 @@ class Notice:
         return cls(fields[b"event"].decode(), json.loads(fields[b"data"]), int(position) if position else None)
 
 
+DELETED = Notice("end", {"status": "DELETED", "end_reason": "", "error": ""})
+
+
 def stream_key(conversation_id: uuid.UUID) -> str:
     return f"debate:{conversation_id}:events"
 
@@ -53,7 +55,7 @@ def status_notices(conversation: Conversation) -> list[Notice]:
     """The state of a debate, followed by the end when it has one."""
     payload = status_payload(conversation)
     notices = [Notice("status", payload)]
-    if conversation.status in TERMINAL:
+    if conversation.is_terminal:
         notices.append(Notice("end", {key: payload[key] for key in ("status", "end_reason", "error")}))
     return notices
 

@@ -1,11 +1,12 @@
 """What is kept: people's debates, who sits in them, what was said."""
 
+import re
 import uuid
 from typing import Any, ClassVar
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 
 from debates.events import EndReason, Sender
 
@@ -17,10 +18,17 @@ class SenderChoices(models.TextChoices):
 
 
 class EndReasonChoices(models.TextChoices):
-    ROUNDS_DONE = EndReason.ROUNDS_DONE, "All rounds were held"
+    ROUNDS_DONE = EndReason.ROUNDS_DONE, "All rounds have been spoken"
     FAREWELL = EndReason.FAREWELL, "An agent said farewell"
-    STOPPED = EndReason.STOPPED, "Stopped by a person"
-    ERROR = EndReason.ERROR, "An error"
+    STOPPED = EndReason.STOPPED, "Somebody stopped it"
+    ERROR = EndReason.ERROR, "Something went wrong"
+
+
+class PersonaQuerySet(models.QuerySet["Persona"]):
+    def offered_to(self, user: Any) -> "PersonaQuerySet":
+        """The personas that `user` may use; an own one hides the built-in one of the same slug."""
+        own = Persona.objects.filter(owner=user)
+        return self.filter(Q(owner=user) | Q(owner=None) & ~Exists(own.filter(slug=OuterRef("slug"))))
 
 
 class Persona(models.Model):
@@ -38,6 +46,8 @@ class Persona(models.Model):
     language = models.CharField(max_length=12, default="en")
     extra = models.TextField("further instructions", max_length=4000, blank=True)
     topic = models.CharField("topic it was made for", max_length=500, blank=True)
+
+    objects = PersonaQuerySet.as_manager()
 
     class Meta:
         ordering = ("slug",)
@@ -57,13 +67,18 @@ class Persona(models.Model):
 class ConversationQuerySet(models.QuerySet["Conversation"]):
     def owned_by(self, user: Any) -> "ConversationQuerySet":
         """The debates that `user` may see; everybody else's do not exist for this person."""
-        return self.filter(owner=user)
+        return self.filter(owner_id=user.pk)
+
+    def about(self, words: str) -> "ConversationQuerySet":
+        """The debates whose topic has these words in a row, in upper or lower case."""
+        # Not `icontains`: SQLite's LIKE knows upper and lower case in ASCII alone. And PostgreSQL fails on a NUL.
+        return self.none() if "\0" in words else self.filter(topic__iregex=re.escape(words))
 
 
 class Conversation(models.Model):
     class Status(models.TextChoices):
         QUEUED = "QUEUED", "Queued"
-        RUNNING = "RUNNING", "Running"
+        RUNNING = "RUNNING", "Live"
         PAUSED = "PAUSED", "Paused"
         WAITING = "WAITING", "Waiting for approval"
         STOPPED = "STOPPED", "Stopped"
@@ -78,7 +93,7 @@ class Conversation(models.Model):
     end_reason = models.CharField(max_length=20, choices=EndReasonChoices.choices, blank=True)
     error = models.TextField(blank=True)
     max_rounds = models.PositiveIntegerField()
-    total_rounds = models.PositiveIntegerField(default=0)
+    total_rounds = models.PositiveIntegerField(default=0, help_text="The round of the last message.")
     stop_phrases = models.JSONField(default=list, blank=True, help_text="An empty list: no phrase ends this debate.")
     settings = models.JSONField(default=dict, help_text="The limits that held when the debate was made.")
 
@@ -112,7 +127,10 @@ class Conversation(models.Model):
         ]
 
     ACTIVE: ClassVar = (Status.QUEUED, Status.RUNNING, Status.PAUSED, Status.WAITING)
+    MOVING: ClassVar = (Status.QUEUED, Status.RUNNING, Status.WAITING)
+    PAUSABLE: ClassVar = (Status.QUEUED, Status.RUNNING)
     RESUMABLE: ClassVar = (Status.PAUSED, Status.FAILED)
+    TERMINAL: ClassVar = (Status.STOPPED, Status.FINISHED, Status.FAILED)
 
     def __str__(self) -> str:
         return self.topic
@@ -122,13 +140,18 @@ class Conversation(models.Model):
         return self.status in self.ACTIVE
 
     @property
-    def is_resumable(self) -> bool:
-        return self.status in self.RESUMABLE
+    def is_moving(self) -> bool:
+        """Whether it goes on without anybody's doing."""
+        return self.status in self.MOVING
+
+    @property
+    def is_terminal(self) -> bool:
+        return self.status in self.TERMINAL
 
     @property
     def current_round(self) -> int:
         """The round that is being spoken or was spoken last; 0 before the start."""
-        return min(self.total_rounds + 1, self.max_rounds) if self.started_at else 0
+        return max(self.total_rounds, 1) if self.started_at else 0
 
     def seat(self, sender: Sender) -> "Seat":
         return next(seat for seat in self.seats.all() if seat.sender == sender)

@@ -1,5 +1,6 @@
 """The shapes in which debates leave the program: the same in the API, the event streams and the terminal."""
 
+from datetime import datetime
 from typing import Any
 
 from debates.models import Conversation, Message
@@ -18,7 +19,7 @@ def message_payload(message: Message) -> dict[str, Any]:
         "completion_tokens": message.completion_tokens,
         "first_token_ms": message.first_token_ms,
         "total_ms": message.total_ms,
-        "created_at": message.created_at.isoformat(),
+        "created_at": _iso(message.created_at),
     }
 
 
@@ -29,4 +30,11 @@ def status_payload(conversation: Conversation) -> dict[str, Any]:
         "error": conversation.error,
         "round": conversation.current_round,
         "max_rounds": conversation.max_rounds,
+        "started_at": _iso(conversation.started_at),
+        "ended_at": _iso(conversation.ended_at),
     }
+
+
+def _iso(moment: datetime | None) -> str | None:
+    """In the form in which REST framework writes it."""
+    return moment.isoformat().replace("+00:00", "Z") if moment else None

@@ -11,11 +11,12 @@ from collections.abc import Callable
 from contextlib import closing
 from enum import Enum
 
-from django.db import DatabaseError
+from django.db import InterfaceError, OperationalError
 from django.db.models import Max
 from django.db.models.functions import Now
 
 from debates import leases, live
+from debates.cleaning import clean_line
 from debates.context import Debate, Speaker
 from debates.events import DebateEnded, EndReason, Event, Said, Sender, TurnFinished
 from debates.leases import KEEPER, Lease, LeaseLost
@@ -51,19 +52,26 @@ def record(
         return Outcome.NOT_OURS
     with KEEPER.holding(lease):
         try:
-            return _play(lease, publish, must_hand_back)
-        except LeaseLost:
+            return _play_or_fail(lease, publish, must_hand_back)
+        except (LeaseLost, Conversation.DoesNotExist):
             return Outcome.LEFT
-        except DatabaseError:
-            raise  # the lease runs out and another worker goes on
-        except registry.UnknownProfile as error:
-            reason = str(error)
-        except Exception:
-            logger.exception("Debate %s met a fault of this program", conversation_id)
-            reason = FAULT
-        for notice in _end(lease, DebateEnded(EndReason.ERROR, reason)):
-            publish(conversation_id, notice)
-        return Outcome.ENDED
+
+
+def _play_or_fail(lease: Lease, publish: Publish, must_hand_back: Callable[[], bool]) -> Outcome:
+    """A fault ends the debate, since the next worker would meet it again. A database that is away is no such fault: the
+    lease runs out and another worker goes on."""
+    try:
+        return _play(lease, publish, must_hand_back)
+    except (LeaseLost, Conversation.DoesNotExist, OperationalError, InterfaceError):
+        raise
+    except registry.UnknownProfile as error:
+        reason = str(error)
+    except Exception:
+        logger.exception("Debate %s met a fault of this program", lease.conversation_id)
+        reason = FAULT
+    for notice in _end(lease, DebateEnded(EndReason.ERROR, reason)):
+        publish(lease.conversation_id, notice)
+    return Outcome.ENDED
 
 
 def _play(lease: Lease, publish: Publish, must_hand_back: Callable[[], bool]) -> Outcome:
@@ -96,8 +104,7 @@ def _keep(lease: Lease, event: Event) -> list[Notice]:
 
 
 def _save(lease: Lease, turn: TurnFinished) -> list[Notice]:
-    rounds = {"total_rounds": turn.round_number} if turn.sender == Sender.AGENT_B else {}
-    with leases.guarded(lease, **rounds):
+    with leases.guarded(lease, total_rounds=turn.round_number):
         last = Message.objects.filter(conversation=lease.conversation_id).aggregate(last=Max("position"))["last"] or 0
         message = Message.objects.create(
             conversation_id=lease.conversation_id,
@@ -106,15 +113,20 @@ def _save(lease: Lease, turn: TurnFinished) -> list[Notice]:
             sender=turn.sender,
             content=turn.content,
             reasoning=turn.reasoning,
-            model=turn.model,
-            finish_reason=turn.finish_reason,
-            prompt_tokens=turn.usage.prompt_tokens,
-            completion_tokens=turn.usage.completion_tokens,
+            model=clean_line(turn.model)[:200],
+            finish_reason=clean_line(turn.finish_reason)[:40],
+            prompt_tokens=_believable(turn.usage.prompt_tokens),
+            completion_tokens=_believable(turn.usage.completion_tokens),
             first_token_ms=turn.first_token_ms,
             total_ms=turn.total_ms,
         )
     leases.release_connection()
     return [Notice("message", message_payload(message), message.position)]
+
+
+def _believable(count: int | None) -> int | None:
+    """A server's count, unless no database would keep it; then it is unknown."""
+    return count if count is not None and 0 <= count < 2**31 else None
 
 
 def _end(lease: Lease, end: DebateEnded) -> list[Notice]:

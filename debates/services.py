@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 
 from django.conf import settings
@@ -10,8 +9,8 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 
-from debates import live, personas, proposals
-from debates.errors import AgentsDisabled, KeyReused, WrongStatus
+from debates import checking, live, personas, proposals
+from debates.errors import AgentsDisabled, Gone, KeyReused, WrongStatus
 from debates.events import EndReason, Sender
 from debates.models import Conversation, Seat
 from debates.proposals import DebateProposal, SeatProposal
@@ -35,25 +34,35 @@ class Created:
 def create_debate(owner: User, proposal: DebateProposal, *, idempotency_key: str = "", start: bool = True) -> Created:
     """Make a debate and wake a worker for it. Raises `InvalidDebate`, `AgentsDisabled`, `KeyReused`.
 
-    With `start=False` no worker is woken: the caller runs the debate itself.
+    The same key and proposal again give the same debate, whatever has changed since. With `start=False` no worker is
+    woken and the master switch does not matter: the caller runs the debate itself and has seen to both.
     """
-    if not settings.AGENTS_ENABLED:
+    digest = hashlib.sha256(json.dumps(asdict(proposal), sort_keys=True).encode()).hexdigest()
+    if earlier := _earlier(owner, idempotency_key, digest):
+        return earlier
+    if start and not settings.AGENTS_ENABLED:
         raise AgentsDisabled
-    complete = proposals.checked(proposal, owner)
-    digest = hashlib.sha256(json.dumps(asdict(complete), sort_keys=True).encode()).hexdigest()
+    complete = checking.checked(proposal, owner)
     try:
         with transaction.atomic():
             conversation = _insert(owner, complete, idempotency_key, digest)
             if start:
                 enqueue(conversation.pk)
     except IntegrityError:
-        earlier = Conversation.objects.filter(owner=owner, idempotency_key=idempotency_key).first()
-        if not idempotency_key or earlier is None:
-            raise
-        if earlier.request_digest != digest:
-            raise KeyReused from None
-        return Created(earlier, proposals.warnings(complete), replayed=True)
+        if earlier := _earlier(owner, idempotency_key, digest):  # made by a request that came at the same time
+            return earlier
+        raise
     return Created(conversation, proposals.warnings(complete))
+
+
+def _earlier(owner: User, key: str, digest: str) -> Created | None:
+    made = Conversation.objects.filter(owner=owner, idempotency_key=key).first() if key else None
+    if made is None:
+        return None
+    if made.request_digest != digest:
+        raise KeyReused
+    a, b = (SeatProposal(name=seat.name, system_prompt=seat.system_prompt) for seat in (made.seat_a, made.seat_b))
+    return Created(made, proposals.warnings(DebateProposal(made.topic, a, b)), replayed=True)
 
 
 def _insert(owner: User, proposal: DebateProposal, key: str, digest: str) -> Conversation:
@@ -145,15 +154,20 @@ def resume(conversation: Conversation) -> None:
 
 def delete(conversation: Conversation) -> None:
     """Remove the debate and all that was said; one that is going on is stopped first."""
-    if conversation.is_active:
-        with suppress(WrongStatus):  # it may end by itself in the meantime
-            stop(conversation)
-    conversation.delete()
+    conversation_id = conversation.pk
+    with transaction.atomic():
+        # From here on no run can add a message that would outlive its debate.
+        Conversation.objects.filter(pk=conversation_id).update(status=Status.STOPPED)
+        conversation.delete()
+        transaction.on_commit(lambda: live.publish(conversation_id, live.DELETED))
 
 
 def _move(conversation: Conversation, allowed: tuple[Status, ...], wish: str, **changes: object) -> None:
     moved = Conversation.objects.filter(pk=conversation.pk, status__in=allowed).update(**changes)
-    conversation.refresh_from_db()
+    try:
+        conversation.refresh_from_db()
+    except Conversation.DoesNotExist:
+        raise Gone from None
     if not moved:
         raise WrongStatus(f"This debate is {conversation.get_status_display().lower()} and cannot be {wish}.")
     transaction.on_commit(lambda: live.publish_status(conversation))

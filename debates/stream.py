@@ -3,20 +3,23 @@
 import asyncio
 import json
 import uuid
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from typing import ParamSpec, TypeVar
 
 from asgiref.sync import sync_to_async
 from django.http import HttpRequest, StreamingHttpResponse
 
 from debates import leases
 from debates.hub import LOOK_AGAIN, current_hub
-from debates.live import Notice, status_notices
+from debates.live import DELETED, Notice, status_notices
 from debates.models import Conversation
 from debates.payloads import message_payload
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 # After so long without a notice a viewer gets a keep-alive and looks at the database: a bell can be lost.
 SILENCE_S = 15
-DELETED = Notice("end", {"status": "DELETED", "end_reason": "", "error": ""})
 
 
 def cursor(request: HttpRequest) -> int:
@@ -46,16 +49,17 @@ async def json_frames(conversation_id: uuid.UUID, after: int) -> AsyncIterator[s
         yield frame(notice.event, json.dumps(notice.data), notice.position) if notice else ": keep-alive\n\n"
 
 
-async def find_owned(user_id: int | None, conversation_id: uuid.UUID) -> bool:
-    """Whether this person may watch this debate; the database connection is given back before the stream starts."""
-    return await sync_to_async(_is_owned, thread_sensitive=False)(user_id, conversation_id)
+async def off_thread(function: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> T:
+    """Call what reads the database in a thread that then gives its connection back: the request's own thread, which
+    `login_required` and `auser` use, would hold one as long as the stream lasts."""
 
+    def call() -> T:
+        try:
+            return function(*arguments, **options)
+        finally:
+            leases.release_connection()
 
-def _is_owned(user_id: int | None, conversation_id: uuid.UUID) -> bool:
-    try:
-        return Conversation.objects.filter(owner_id=user_id, pk=conversation_id).exists()
-    finally:
-        leases.release_connection()
+    return await sync_to_async(call, thread_sensitive=False)()
 
 
 async def notices(conversation_id: uuid.UUID, after: int) -> AsyncGenerator[Notice | None, None]:
@@ -66,7 +70,7 @@ async def notices(conversation_id: uuid.UUID, after: int) -> AsyncGenerator[Noti
     try:
         while True:
             if woken_by is LOOK_AGAIN or (woken_by.position or 0) > last + 1:
-                found = await sync_to_async(_stored, thread_sensitive=False)(conversation_id, last)
+                found = await off_thread(_stored, conversation_id, last)
             else:
                 found = [woken_by]
             for notice in found:
@@ -88,12 +92,9 @@ async def notices(conversation_id: uuid.UUID, after: int) -> AsyncGenerator[Noti
 
 
 def _stored(conversation_id: uuid.UUID, after: int) -> list[Notice]:
-    try:
-        conversation = Conversation.objects.filter(pk=conversation_id).first()
-        if conversation is None:
-            return [DELETED]
-        messages = conversation.messages.filter(position__gt=after).order_by("position")
-        told = [Notice("message", message_payload(message), message.position) for message in messages]
-        return [*told, *status_notices(conversation)]
-    finally:
-        leases.release_connection()
+    conversation = Conversation.objects.filter(pk=conversation_id).first()
+    if conversation is None:
+        return [DELETED]
+    messages = conversation.messages.filter(position__gt=after).order_by("position")
+    told = [Notice("message", message_payload(message), message.position) for message in messages]
+    return [*told, *status_notices(conversation)]

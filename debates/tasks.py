@@ -20,11 +20,14 @@ from debates.recorder import Outcome, record
 logger = logging.getLogger(__name__)
 
 SHUTTING_DOWN = threading.Event()
+# While more debates wait than workers can take, each is called again every minute; the old calls must not pile up.
+CALL_EXPIRES_S = 600
 
 
 @shared_task(name="debates.run_debate")
 def run_debate(conversation_id: str) -> str:
     if not settings.AGENTS_ENABLED or SHUTTING_DOWN.is_set():
+        Conversation.objects.filter(pk=conversation_id).update(enqueued_at=None)  # somebody else is to be woken
         return "not now"
     outcome = record(uuid.UUID(conversation_id), must_hand_back=SHUTTING_DOWN.is_set)
     if outcome is Outcome.HANDED_BACK:
@@ -52,7 +55,7 @@ def _send(conversation_id: uuid.UUID) -> None:
     rows = Conversation.objects.filter(pk=conversation_id)
     rows.update(enqueued_at=Now())
     try:
-        run_debate.delay(str(conversation_id))
+        run_debate.apply_async((str(conversation_id),), expires=CALL_EXPIRES_S)
     except OperationalError as error:
         rows.update(enqueued_at=None)
         logger.warning("No worker could be woken for debate %s, it waits: %s", conversation_id, error)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
+from dataclasses import dataclass, field
 
 from debates.cleaning import clean_text
 from debates.context import Debate, request_for
@@ -20,6 +21,7 @@ from debates.events import (
 from debates.speech import Speech
 from providers.base import (
     ChatRequest,
+    Chunk,
     EmptyReply,
     Finish,
     ProviderError,
@@ -27,7 +29,6 @@ from providers.base import (
     ServerFailed,
     TextChunk,
     Tick,
-    Usage,
 )
 
 Clock = Callable[[], float]
@@ -38,61 +39,76 @@ def take_turn(
     debate: Debate, said: Sequence[Said], round_number: int, sender: Sender, clock: Clock
 ) -> Generator[Event, None, TurnFinished | TurnFailed]:
     """Yield what happens while `sender` speaks and return how it ended, which the caller yields on."""
-    request = request_for(debate, said, sender)
+    request, started = request_for(debate, said, sender), clock()
     yield TurnStarted(round_number, sender, request.model)
-    for attempt in range(1, EMPTY_REPLY_ATTEMPTS + 1):
+    attempt = 1
+    while True:
         try:
-            return (yield from _listen(debate, request, round_number, sender, clock))
+            return (yield from _listen(debate, request, round_number, sender, clock, started))
         except EmptyReply as error:
-            if attempt < EMPTY_REPLY_ATTEMPTS:
-                yield TurnRestarted(str(error))
-            else:
+            if attempt == EMPTY_REPLY_ATTEMPTS:
                 return TurnFailed(round_number, sender, str(error))
+            attempt += 1
+            yield TurnRestarted(str(error))
         except ProviderError as error:
             return TurnFailed(round_number, sender, str(error))
-    raise AssertionError("the last attempt returns")
 
 
 def _listen(
-    debate: Debate, request: ChatRequest, round_number: int, sender: Sender, clock: Clock
+    debate: Debate, request: ChatRequest, round_number: int, sender: Sender, clock: Clock, started: float
 ) -> Generator[Event, None, TurnFinished]:
     speaker = debate.speakers[sender]
-    speech = Speech([speaker.name, "Agent A" if sender == Sender.AGENT_A else "Agent B"])
-    reasoning: list[str] = []
-    started, first_token_at = clock(), None
-    finish = Finish("", request.model, Usage())
+    reply = _Reply(Speech([speaker.name, "Agent A" if sender == Sender.AGENT_A else "Agent B"]))
     with closing(speaker.stream(request)) as chunks:
         for chunk in chunks:
-            _check_limits(debate, request.model, clock() - started, first_token_at is not None)
-            match chunk:
-                case Tick():
-                    yield Waiting(clock() - started)
-                case TextChunk(text):
-                    first_token_at = first_token_at or clock()
-                    if shown := speech.add(text):
-                        yield TextDelta(shown)
-                case ReasoningChunk(text):
-                    first_token_at = first_token_at or clock()
-                    reasoning.append(text)
-                    yield ReasoningDelta(text)
-                case Finish():
-                    finish = chunk
-    if shown := speech.finish():
-        yield TextDelta(shown)
-    content = speech.content(finish.finish_reason)
+            passed_s = clock() - started
+            if event := reply.hear(chunk, passed_s):
+                yield event
+            if reply.finish is None:
+                _check_limits(debate, request.model, passed_s, reply.first_token_s is not None)
+    if held_back := reply.speech.finish():
+        yield TextDelta(held_back)
+    finish = reply.finish or Finish("", request.model)
+    content = reply.speech.content(finish.finish_reason)
     if not content:
         raise EmptyReply(f"{request.model} answered without a word. Try again, or use another model.")
     return TurnFinished(
         round_number=round_number,
         sender=sender,
         content=content,
-        reasoning=clean_text("".join(reasoning)),
+        reasoning=clean_text("".join(reply.reasoning)),
         model=finish.model or request.model,
         finish_reason=finish.finish_reason,
         usage=finish.usage,
-        first_token_ms=round(((first_token_at or clock()) - started) * 1000),
+        first_token_ms=round((reply.first_token_s or 0) * 1000),
         total_ms=round((clock() - started) * 1000),
     )
+
+
+@dataclass
+class _Reply:
+    """What has come of a reply. Seconds since the start of the turn."""
+
+    speech: Speech
+    reasoning: list[str] = field(default_factory=list)
+    first_token_s: float | None = None
+    finish: Finish | None = None
+
+    def hear(self, chunk: Chunk, passed_s: float) -> Event | None:
+        if self.first_token_s is None and isinstance(chunk, TextChunk | ReasoningChunk):
+            self.first_token_s = passed_s
+        match chunk:
+            case Tick():
+                return Waiting(passed_s)
+            case TextChunk(text):
+                shown = self.speech.add(text)
+                return TextDelta(shown) if shown else None
+            case ReasoningChunk(text):
+                self.reasoning.append(text)
+                return ReasoningDelta()
+            case Finish():
+                self.finish = chunk
+        return None
 
 
 def _check_limits(debate: Debate, model: str, passed_s: float, has_begun: bool) -> None:

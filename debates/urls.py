@@ -6,6 +6,7 @@ app_name = "debates"
 
 urlpatterns = [
     path("", views.debate_list, name="list"),
+    path("start/", views.start, name="start"),
     path("debates/new/", views_new.new, name="new"),
     path("debates/new/validate/", views_new.validate, name="validate"),
     path("debates/new/persona/", views_new.use_persona, name="persona"),

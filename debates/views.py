@@ -4,19 +4,18 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
-from asgiref.sync import sync_to_async
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import redirect_to_login
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.middleware.csrf import get_token
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST, require_safe
 from django_htmx.middleware import HtmxDetails
 
-from debates import leases, services, stream
+from debates import services, stream
 from debates.errors import DebateError
 from debates.forms import DebateSearch
 from debates.fragments import Fragments, state_context
@@ -24,11 +23,20 @@ from debates.models import Conversation, ConversationQuerySet
 from debates.payloads import message_payload
 
 PER_PAGE = 25
-MOVING = (Conversation.Status.QUEUED, Conversation.Status.RUNNING, Conversation.Status.WAITING)
 
 
 class HtmxRequest(HttpRequest):
     htmx: HtmxDetails
+
+
+@never_cache
+@login_required
+@require_safe
+def start(request: HttpRequest) -> HttpResponse:
+    """Where a person begins: at the newest debate that goes on, or the newest of all."""
+    debates = Conversation.objects.owned_by(request.user)
+    debate = debates.filter(status__in=Conversation.ACTIVE).first() or debates.first()
+    return redirect("debates:detail", debate.pk) if debate else redirect("debates:list")
 
 
 # --- the list -----------------------------------------------------------------------------------------------------
@@ -45,7 +53,7 @@ def debate_list(request: HtmxRequest) -> HttpResponse:
         "page": page,
         "search": search,
         "filtered": any(search.cleaned_data.values()),
-        "refreshing": any(debate.status in MOVING for debate in page),
+        "refreshing": any(debate.is_moving for debate in page),
         "query": _without_page(request.GET),
     }
     return render(request, "debates/_rows.html" if request.htmx else "debates/list.html", context)
@@ -53,8 +61,8 @@ def debate_list(request: HtmxRequest) -> HttpResponse:
 
 def _searched(debates: ConversationQuerySet, search: DebateSearch) -> ConversationQuerySet:
     search.is_valid()
-    if topic := search.cleaned_data.get("q"):
-        debates = debates.filter(topic__icontains=topic)
+    if words := search.cleaned_data.get("q"):
+        debates = debates.about(words)
     if status := search.cleaned_data.get("status"):
         debates = debates.filter(status=status)
     return debates
@@ -84,23 +92,16 @@ def _wire_context(debate: Conversation, said: list[dict[str, Any]]) -> dict[str,
 
 @require_GET
 async def live(request: HttpRequest, pk: uuid.UUID) -> HttpResponseBase:
-    viewer_id, debate = await sync_to_async(_viewer_and_debate, thread_sensitive=False)(request, pk)
-    if viewer_id is None:
-        return redirect_to_login(request.get_full_path())
+    debate = await stream.off_thread(_viewed, request, pk)
     if debate is None:
-        raise Http404
+        return redirect_to_login(request.get_full_path())
     fragments = Fragments(debate, get_token(request))
     return stream.event_stream(fragments.frames(stream.notices(pk, stream.cursor(request))))
 
 
-def _viewer_and_debate(request: HttpRequest, pk: uuid.UUID) -> tuple[int | None, Conversation | None]:
-    """All that a stream reads before it starts, in a thread that then gives its database connection back: the request's
-    own thread, which `login_required` and `auser` use, would hold one as long as the stream lasts."""
-    try:
-        debates = Conversation.objects.filter(owner_id=request.user.pk, pk=pk).prefetch_related("seats")
-        return request.user.pk, debates.first()
-    finally:
-        leases.release_connection()
+def _viewed(request: HttpRequest, pk: uuid.UUID) -> Conversation | None:
+    """All that a stream reads before it starts; None when nobody is signed in."""
+    return _own(request, pk) if request.user.is_authenticated else None
 
 
 @login_required

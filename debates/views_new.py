@@ -6,15 +6,15 @@ from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
-from django.db.models import Q
+from django.db.models import F
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from debates import personas, services
+from debates import services
 from debates.errors import DebateError, InvalidDebate, KeyReused
-from debates.forms import SEATS, NewDebate, filled
+from debates.forms_new import SEATS, NewDebate, filled
 from debates.models import Persona
 from providers import registry
 from providers.base import ModelInfo, ProviderError
@@ -30,18 +30,26 @@ def new(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return _new_page(request, NewDebate(person, offered), offered)
     form = NewDebate(person, offered, data=request.POST)
-    if form.is_valid():
-        try:
-            created = _create(person, form)
-        except InvalidDebate as error:
-            form.add_faults(error.fields)
-        except DebateError as error:
-            form.debate.add_error(None, str(error))
-        else:
-            for warning in created.warnings:
-                messages.warning(request, warning)
-            return redirect("debates:detail", created.conversation.pk)
-    return _new_page(request, form, offered, status=422)
+    created = _created(person, form)
+    if created is None:
+        return _new_page(request, form, offered, status=422)
+    for warning in created.warnings:
+        messages.warning(request, warning)
+    return redirect("debates:detail", created.conversation.pk)
+
+
+def _created(person: User, form: NewDebate) -> services.Created | None:
+    """None: the form has the faults, all of them at once."""
+    if not form.is_valid():
+        form.check()
+        return None
+    try:
+        return _create(person, form)
+    except InvalidDebate as error:
+        form.add_faults(error.fields)
+    except DebateError as error:
+        form.debate.add_error(None, str(error))
+    return None
 
 
 def _create(person: User, form: NewDebate) -> services.Created:
@@ -65,7 +73,7 @@ def use_persona(request: HttpRequest) -> HttpResponse:
 def validate(request: HttpRequest) -> HttpResponse:
     """The complaints about the one field that was just changed, and the warnings about the whole."""
     form = NewDebate(_person(request), _offered(request), data=request.POST)
-    form.is_valid()
+    form.check()
     context = {
         "errors": form.errors_of(request.headers.get("HX-Trigger-Name", "")),
         "warnings": form.warnings(),
@@ -109,13 +117,8 @@ def _known_models(profile: str) -> tuple[list[ModelInfo], str]:
 
 
 def _offered(request: HttpRequest) -> list[Persona]:
-    """The personas this person may use; an own one hides the built-in one of the same slug."""
-    rows = Persona.objects.filter(Q(owner=_person(request)) | Q(owner=None)).order_by("pk")
-    if not any(row.builtin for row in rows):
-        personas.ensure_builtin()
-        rows = rows.all()
-    by_slug = {row.slug: row for row in sorted(rows, key=lambda row: not row.builtin)}
-    return list(by_slug.values())
+    """The built-in ones first, in the order of their file."""
+    return list(Persona.objects.offered_to(request.user).order_by(F("owner_id").asc(nulls_first=True), "pk"))
 
 
 def _pairs(offered: list[Persona]) -> list[tuple[Persona, Persona]]:
@@ -129,6 +132,7 @@ def _new_page(request: HttpRequest, form: NewDebate, offered: list[Persona], sta
     context = {
         "form": form,
         "pairs": _pairs(offered),
+        "builtin_missing": not any(persona.builtin for persona in offered),
         "warnings": form.warnings() if form.debate.is_bound else [],
         "agents_enabled": settings.AGENTS_ENABLED,
         "embedded": settings.AI_PROFILE == "embedded",

@@ -1,8 +1,7 @@
 from django.apps import AppConfig
 
+from providers import checks as checks  # registers the system checks
+
 
 class ProvidersConfig(AppConfig):
     name = "providers"
-
-    def ready(self) -> None:
-        from providers import checks  # noqa: F401, PLC0415  registers the system checks

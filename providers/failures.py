@@ -19,6 +19,10 @@ from providers.base import (
     ServerUnreachable,
 )
 
+# What reading JSON of another shape than expected raises. Caught around the reading of replies only: elsewhere these
+# are faults of this program.
+OTHER_SHAPE = (AttributeError, IndexError, KeyError, TypeError, ValueError)
+
 _LONGEST_SENTENCE = 300
 _CONTEXT_WORDS = re.compile(
     r"context[ _-]?(length|size|window)|maximum context|exceed\w*.{0,40}context|prompt is too long|too many tokens",

@@ -8,7 +8,7 @@ import httpx
 import ollama
 
 from providers.base import ChatRequest, Chunk, Finish, ModelInfo, ReasoningChunk, ToolCall, ToolCallChunk, Usage
-from providers.failures import Server, cause_of
+from providers.failures import OTHER_SHAPE, Server, cause_of
 from providers.ollama_wire import arguments_of
 from providers.thinking import ThinkSplitter
 from providers.tool_names import ToolNames, first_call_number
@@ -22,19 +22,21 @@ _LIMITS = httpx.Limits(max_connections=1000, max_keepalive_connections=20)
 
 
 class OllamaProvider:
-    def __init__(self, base_url: str) -> None:
+    def __init__(self, base_url: str, api_key: str = "") -> None:
         self._server = Server(
             "Ollama",
             base_url,
             remedy="Start it with `ollama serve` or set OLLAMA_BASE_URL.",
             missing_model_remedy="Run `ollama pull {model}`.",
+            key=api_key,
             key_setting="OLLAMA_API_KEY",
         )
         self._client = PerProcess(self._make_client)
 
     def _make_client(self) -> ollama.AsyncClient:
         timeout = httpx.Timeout(None, connect=_CONNECT_TIMEOUT_S)
-        return ollama.AsyncClient(self._server.address, timeout=timeout, limits=_LIMITS)
+        headers = {"Authorization": f"Bearer {self._server.key}"} if self._server.key else None
+        return ollama.AsyncClient(self._server.address, headers=headers, timeout=timeout, limits=_LIMITS)
 
     def stream(self, request: ChatRequest) -> Generator[Chunk, None, None]:
         return pump(self._chunks(request))
@@ -76,10 +78,9 @@ class OllamaProvider:
             raise self._server.unreachable(cause_of(error)) from error
         except httpx.RequestError as error:
             raise self._server.failed("ended the connection before the reply was whole") from error
-        except ValueError as error:  # no JSON, or JSON of another shape
-            raise self._server.failed(
-                "sent something that is not the Ollama protocol; is the address right?"
-            ) from error
+        except OTHER_SHAPE:  # the cause is left out: it may quote the key
+            what = "sent something that is not the Ollama protocol; is the address right?"
+            raise self._server.failed(what) from None
 
 
 class _Reply:

@@ -9,14 +9,15 @@ import json
 from collections.abc import AsyncGenerator, Generator, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 
-import httpx  # noqa: F401  openai looks at it when it is loaded; half loaded by another thread it breaks there
+# openai probes sys.modules for httpx at import; load it fully first, or a second thread sees it half imported.
+import httpx  # noqa: F401
 import httpx2
 import openai
 from openai.types.chat import ChatCompletionChunk
 
 from providers.base import ChatRequest, Chunk, ModelInfo
-from providers.failures import Server, cause_of, seconds_of, sentence_of
-from providers.openai_wire import EventLines, Json, Reply, body_of, error_of, model_infos
+from providers.failures import OTHER_SHAPE, Server, cause_of, seconds_of, sentence_of
+from providers.openai_wire import EventLines, Reply, body_of, error_of, model_infos
 from providers.traffic import PerProcess, call, pump
 
 _CONNECT_TIMEOUT_S = 10
@@ -50,7 +51,7 @@ class OpenAICompatibleProvider:
             max_retries=0,
             timeout=httpx2.Timeout(None, connect=_CONNECT_TIMEOUT_S),
         )
-        if not self._server.key:  # who needs no key is not OpenAI, and not to be told OPENAI_ORG_ID
+        if not self._server.key:  # A server without a key is not OpenAI: do not send it OPENAI_ORG_ID.
             client.organization = client.project = None
         return client
 
@@ -70,7 +71,9 @@ class OpenAICompatibleProvider:
 
     async def _models(self) -> list[ModelInfo]:
         with self._translated(model=""):
-            return model_infos(await self._client.get().get("/models", cast_to=object))
+            body = await self._client.get().get("/models", cast_to=object)
+        with self._protocol(body):
+            return model_infos(body)
 
     async def _chunks(self, request: ChatRequest) -> AsyncGenerator[Chunk, None]:
         reply = Reply(request)
@@ -99,20 +102,20 @@ class OpenAICompatibleProvider:
         if data == "[DONE]":
             reply.complete = True
             return []
-        event = self._decoded(data)
-        if error := error_of(event):
-            status, said = error
-            raise self._server.refusal(status, sentence_of(said), request.model)
-        return reply.read(event)
-
-    def _decoded(self, data: str) -> Json:
-        try:
+        with self._protocol(data):
             event = json.loads(data)
-        except ValueError:
-            event = None
-        if not isinstance(event, dict):
-            raise self._server.failed(f"sent something that is not the OpenAI protocol; is the address right? {data}")
-        return event
+            if error := error_of(event):
+                status, said = error
+                raise self._server.refusal(status, sentence_of(said), request.model)
+            return reply.read(event)
+
+    @contextmanager
+    def _protocol(self, said: object) -> Iterator[None]:
+        try:
+            yield
+        except OTHER_SHAPE:
+            what = "sent something that is not the OpenAI protocol; is the address right?"
+            raise self._server.failed(f"{what} {said}") from None  # the cause may quote the key
 
     @contextmanager
     def _translated(self, model: str) -> Iterator[None]:

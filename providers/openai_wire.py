@@ -98,9 +98,10 @@ class Reply:
         self._usage = Usage()
 
     def read(self, event: Json) -> list[Chunk]:
-        self._model = event.get("model") or self._model
+        """Raises one of `OTHER_SHAPE` when the event is not of the protocol."""
+        self._model = _text(event.get("model")) or self._model
         if usage := event.get("usage"):
-            self._usage = Usage(usage.get("prompt_tokens"), usage.get("completion_tokens"))
+            self._usage = Usage(_count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens")))
         chunks: list[Chunk] = []
         for choice in event.get("choices") or ():
             chunks += self._read_choice(choice)
@@ -109,13 +110,13 @@ class Reply:
     def _read_choice(self, choice: Json) -> list[Chunk]:
         delta = choice.get("delta") or choice.get("message") or {}
         chunks: list[Chunk] = []
-        if reasoning := delta.get("reasoning_content") or delta.get("reasoning"):
+        if reasoning := _text(delta.get("reasoning_content") or delta.get("reasoning")):
             chunks.append(ReasoningChunk(reasoning))
-        if text := delta.get("content"):
+        if text := _text(delta.get("content")):
             chunks += self._splitter.feed(text)
         for fragment in delta.get("tool_calls") or ():
             self._read_fragment(fragment)
-        if reason := choice.get("finish_reason"):  # an empty one, which some servers send, means "not yet"
+        if reason := _text(choice.get("finish_reason")):  # an empty one, which some servers send, means "not yet"
             self._finish_reason = reason
         self.complete = self.complete or bool(reason) or "message" in choice
         return chunks
@@ -125,7 +126,7 @@ class Reply:
 
         A new id at a known index is a new call; without an index a fragment belongs to the call before it.
         """
-        index, call_id = fragment.get("index"), fragment.get("id") or ""
+        index, call_id = fragment.get("index"), _text(fragment.get("id"))
         draft = self._open.get(index)
         if draft is None or (call_id and draft.id and call_id != draft.id):
             draft = self._open[index] = _Draft()
@@ -133,7 +134,7 @@ class Reply:
         function = fragment.get("function") or {}
         arguments = function.get("arguments") or ""
         draft.id = draft.id or call_id
-        draft.name = function.get("name") or draft.name
+        draft.name = _text(function.get("name")) or draft.name
         draft.arguments += arguments if isinstance(arguments, str) else json.dumps(arguments)
 
     def end(self) -> list[Chunk]:
@@ -142,6 +143,20 @@ class Reply:
             for number, draft in enumerate(self._drafts, start=self._first_call)
         ]
         return [*self._splitter.end(), *calls, Finish(self._finish_reason, self._model, self._usage)]
+
+
+def _text(value: object) -> str:
+    """Null is the empty text. Raises `TypeError` for what is no text."""
+    if isinstance(value, str) or value is None:
+        return value or ""
+    raise TypeError(f"{value!r} is no text")
+
+
+def _count(value: object) -> int | None:
+    """Raises `TypeError` for what is no whole number."""
+    if isinstance(value, int) or value is None:
+        return value
+    raise TypeError(f"{value!r} is no whole number")
 
 
 def error_of(event: Json) -> tuple[int, Any] | None:
@@ -154,13 +169,18 @@ def error_of(event: Json) -> tuple[int, Any] | None:
 
 
 def model_infos(body: object) -> list[ModelInfo]:
-    """The answer to GET /models, with what OpenRouter, llama.cpp and vLLM add to it."""
-    entries = body.get("data") if isinstance(body, dict) else body
-    return [_model_info(entry) for entry in entries or () if entry.get("id")] if isinstance(entries, list) else []
+    """The answer to GET /models, with what OpenRouter, llama.cpp and vLLM add to it.
+
+    Raises one of `OTHER_SHAPE` when it is none.
+    """
+    entries = body["data"] if isinstance(body, dict) else body
+    if not isinstance(entries, list | None):
+        raise TypeError(f"{entries!r} is no list")
+    return [_model_info(entry) for entry in entries or () if entry.get("id")]
 
 
 def _model_info(entry: Json) -> ModelInfo:
     meta = entry.get("meta") or {}
     context = entry.get("context_length") or entry.get("max_model_len") or meta.get("n_ctx") or meta.get("n_ctx_train")
     parameters = entry.get("supported_parameters")
-    return ModelInfo(entry["id"], context, None if parameters is None else "tools" in parameters)
+    return ModelInfo(_text(entry["id"]), _count(context), None if parameters is None else "tools" in parameters)

@@ -61,10 +61,10 @@ def profiles() -> dict[str, Profile]:
         Profile(
             "embedded",
             "Embedded model",
-            _embedded_model(),
+            embedded_model_name(),
             _make_embedded,
             EMBEDDED_OPTIONS,
-            tiny=not settings.EMBEDDED_MODEL_PATH,
+            tiny=not embedded_model_file(),
         ),
         Profile("ollama", "Ollama", settings.OLLAMA_MODEL, _make_ollama),
         Profile("openai", openai_label(), settings.OPENAI_MODEL, _make_openai),
@@ -131,8 +131,15 @@ def openai_label() -> str:
     return KNOWN_HOSTS.get(urlsplit(settings.OPENAI_BASE_URL).hostname or "", "OpenAI-compatible server")
 
 
-def _embedded_model() -> str:
-    return Path(settings.EMBEDDED_MODEL_PATH).stem if settings.EMBEDDED_MODEL_PATH else "smollm2-135m-instruct"
+def embedded_model_file() -> Path | None:
+    """The GGUF file that the person chose; None for the small model that comes along."""
+    return Path(settings.EMBEDDED_MODEL_PATH).expanduser() if settings.EMBEDDED_MODEL_PATH else None
+
+
+def embedded_model_name() -> str:
+    """What the embedded server calls its model, and is asked for."""
+    chosen = embedded_model_file()
+    return chosen.stem if chosen else "smollm2-135m-instruct"
 
 
 def _make_embedded() -> Provider:
@@ -145,7 +152,7 @@ def _make_embedded() -> Provider:
 
 
 def _make_ollama() -> Provider:
-    return _kept("providers.ollama.OllamaProvider", base_url=settings.OLLAMA_BASE_URL)
+    return _kept("providers.ollama.OllamaProvider", base_url=settings.OLLAMA_BASE_URL, api_key=settings.OLLAMA_API_KEY)
 
 
 def _make_openai() -> Provider:

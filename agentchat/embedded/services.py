@@ -60,7 +60,7 @@ def _environment(port: int | None = None) -> dict[str, str]:
 
 
 def model_service() -> Service:
-    settings.EMBEDDED_MODEL_ADDRESS_FILE.unlink(missing_ok=True)  # of one that was killed
+    settings.EMBEDDED_MODEL_ADDRESS_FILE.unlink(missing_ok=True)  # left by a server that was killed
     return Service(
         "model",
         _module("agentchat.embedded.model_server"),

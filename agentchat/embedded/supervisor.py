@@ -38,14 +38,22 @@ class ServiceFailed(Exception):
         super().__init__(f"{name} {what}. The last it said:\n{said}")
 
 
+def check_the_start(service: Service, process: Leashed, waited: float) -> None:
+    """Raises `ServiceFailed` when the service has ended, or has not become ready in `waited` seconds that allow it."""
+    if (code := process.exit_code()) is not None:
+        raise ServiceFailed(service.name, f"ended while it was starting (exit code {code})", process.last_lines)
+    if waited > service.ready_within_s:
+        raise ServiceFailed(service.name, f"was not ready after {waited:.0f} s", process.last_lines)
+
+
 class _Stopped(Exception):
     """A signal asked for the end."""
 
 
 @dataclass
-class _Seat:
+class _Child:
     service: Service
-    child: Leashed
+    process: Leashed
     since: float
     quick_deaths: int = 0
     resume_at: float | None = None
@@ -66,7 +74,7 @@ class Supervisor:
         self._held = held
         self._limits = limits or Limits()
         self._clock = clock
-        self._seats: list[_Seat] = []
+        self._children: list[_Child] = []
         # Counted, not set on a threading.Event: a handler may interrupt the very thread that holds the event's lock.
         self._signals = 0
         self._interrupts = 0
@@ -114,54 +122,47 @@ class Supervisor:
         return Leashed(service.command, service.environment, hear=hear, held=self._held)
 
     def _start(self, service: Service) -> None:
-        seat = _Seat(service, self._launch(service), self._clock())
-        self._seats.append(seat)
+        child = _Child(service, self._launch(service), self._clock())
+        self._children.append(child)
         mention_at = self._limits.patience_s
         while not service.ready():
-            waited = self._clock() - seat.since
-            self._check_the_start(seat, waited)
+            waited = self._clock() - child.since
+            check_the_start(service, child.process, waited)
             if waited >= mention_at:
                 self._console.line(service.name, f"starting ... {waited:.0f} s")
                 mention_at += self._limits.patience_s
             self._tick()
-        self._check_the_start(seat, 0)  # what answered may be another process
-        self._console.line(service.name, f"ready after {self._clock() - seat.since:.1f} s")
-
-    def _check_the_start(self, seat: _Seat, waited: float) -> None:
-        name, lines = seat.service.name, seat.child.last_lines
-        if (code := seat.child.exit_code()) is not None:
-            raise ServiceFailed(name, f"ended while it was starting (exit code {code})", lines)
-        if waited > seat.service.ready_within_s:
-            raise ServiceFailed(name, f"was not ready after {waited:.0f} s", lines)
+        check_the_start(service, child.process, 0)  # what answered may be another process
+        self._console.line(service.name, f"ready after {self._clock() - child.since:.1f} s")
 
     def _watch(self) -> NoReturn:
         while True:
-            for seat in self._seats:
-                self._keep_running(seat)
+            for child in self._children:
+                self._keep_running(child)
             self._tick()
 
-    def _keep_running(self, seat: _Seat) -> None:
-        if seat.resume_at is None:
-            if (code := seat.child.exit_code()) is not None:
-                self._note_death(seat, code)
-        elif self._clock() >= seat.resume_at:
-            seat.child, seat.since, seat.resume_at = self._launch(seat.service), self._clock(), None
+    def _keep_running(self, child: _Child) -> None:
+        if child.resume_at is None:
+            if (code := child.process.exit_code()) is not None:
+                self._note_death(child, code)
+        elif self._clock() >= child.resume_at:
+            child.process, child.since, child.resume_at = self._launch(child.service), self._clock(), None
 
-    def _note_death(self, seat: _Seat, code: int) -> None:
-        if self._clock() - seat.since >= self._limits.healthy_after_s:
-            seat.quick_deaths = 0
-        seat.quick_deaths += 1
-        if seat.quick_deaths >= self._limits.quick_deaths:
-            what = f"died {seat.quick_deaths} times in a row (exit code {code})"
-            raise ServiceFailed(seat.service.name, what, seat.child.last_lines)
-        delay = self._limits.first_delay_s * 2 ** (seat.quick_deaths - 1)
-        seat.resume_at = self._clock() + delay
-        self._console.line(seat.service.name, f"died (exit code {code}); starts again in {delay:g} s")
+    def _note_death(self, child: _Child, code: int) -> None:
+        if self._clock() - child.since >= self._limits.healthy_after_s:
+            child.quick_deaths = 0
+        child.quick_deaths += 1
+        if child.quick_deaths >= self._limits.quick_deaths:
+            what = f"died {child.quick_deaths} times in a row (exit code {code})"
+            raise ServiceFailed(child.service.name, what, child.process.last_lines)
+        delay = self._limits.first_delay_s * 2 ** (child.quick_deaths - 1)
+        child.resume_at = self._clock() + delay
+        self._console.line(child.service.name, f"died (exit code {code}); starts again in {delay:g} s")
 
     def _end_all(self) -> None:
         """The last one first, so that nothing still running misses what it depends on. A second Ctrl-C kills."""
-        if self._seats:
+        if self._children:
             self._console.say("Ending ... (Ctrl-C again to force)")
-        for seat in reversed(self._seats):
-            if not seat.child.end(seat.service.ends_within_s, hurry=lambda: self._interrupts > 1):
-                self._console.line(seat.service.name, "did not end in time and was killed")
+        for child in reversed(self._children):
+            if not child.process.end(child.service.ends_within_s, hurry=lambda: self._interrupts > 1):
+                self._console.line(child.service.name, "did not end in time and was killed")

@@ -5,30 +5,12 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
 from debates import rendering
-from debates.events import EndReason, Sender
-from debates.models import Conversation
+from debates.events import Sender
+from debates.models import Conversation, EndReasonChoices
 
 register = template.Library()
 
-Status = Conversation.Status
-
 LETTERS = {Sender.AGENT_A: "A", Sender.AGENT_B: "B", Sender.MODERATOR: "M"}
-STATUS_WORDS: dict[str, str] = {
-    "DELETED": "Deleted",
-    Status.QUEUED: "Queued",
-    Status.RUNNING: "Live",
-    Status.PAUSED: "Paused",
-    Status.WAITING: "Waiting for approval",
-    Status.STOPPED: "Stopped",
-    Status.FINISHED: "Finished",
-    Status.FAILED: "Failed",
-}
-END_WORDS = {
-    EndReason.ROUNDS_DONE: "All rounds have been spoken.",
-    EndReason.FAREWELL: "The agents said farewell.",
-    EndReason.STOPPED: "Somebody stopped it here.",
-    EndReason.ERROR: "Something went wrong.",
-}
 
 
 @register.filter
@@ -51,12 +33,12 @@ def letter(sender: str) -> str:
 
 @register.filter
 def status_word(status: str) -> str:
-    return STATUS_WORDS[status]
+    return "Deleted" if status == "DELETED" else Conversation.Status(status).label
 
 
 @register.filter
 def end_words(reason: str) -> str:
-    return END_WORDS[EndReason(reason)] if reason else ""
+    return f"{EndReasonChoices(reason).label}." if reason else ""
 
 
 @register.filter

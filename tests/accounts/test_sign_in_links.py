@@ -7,6 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.test import Client
+from django.urls import reverse
 from pytest_django import Settings
 
 from accounts import links
@@ -17,15 +18,22 @@ def signed_in(client: Client) -> bool:
     return "_auth_user_id" in client.session
 
 
-def test_a_link_signs_in_and_leads_to_the_list(client: Client, alice: User) -> None:
-    response = client.get(links.sign_in_path(alice))
+def test_a_link_signs_in_and_leads_to_where_this_site_begins(client: Client, alice: User, settings: Settings) -> None:
+    assert client.get(links.sign_in_path(alice))["Location"] == reverse(settings.LOGIN_REDIRECT_URL)
     assert signed_in(client)
+    alice.refresh_from_db()
+    settings.LOGIN_REDIRECT_URL = "/elsewhere/"
+    assert Client().get(links.sign_in_path(alice))["Location"] == "/elsewhere/"
+
+
+def test_a_link_ends_at_the_debate_that_there_is(client: Client, debate: Conversation) -> None:
+    response = client.get(links.sign_in_path(debate.owner), follow=True)
+    assert response.redirect_chain[-1] == (f"/debates/{debate.pk}/", 302)
+
+
+def test_a_password_leads_to_the_front_page(client: Client, debate: Conversation) -> None:
+    response = client.post(reverse("accounts:sign-in"), {"username": "alice", "password": "alice-password"})
     assert (response.status_code, response["Location"]) == (302, "/")
-
-
-def test_a_link_leads_to_the_newest_debate_when_there_is_one(client: Client, debate: Conversation) -> None:
-    response = client.get(links.sign_in_path(debate.owner))
-    assert response["Location"] == f"/debates/{debate.pk}/"
 
 
 def test_a_used_link_says_how_to_get_a_new_one(client: Client, alice: User) -> None:
@@ -113,9 +121,9 @@ def test_a_broken_link_is_refused(client: Client, alice: User, uidb64: str) -> N
     ("wanted", "destination"),
     [
         ("/debates/new/", "/debates/new/"),
-        ("https://evil.example/", "/"),
-        ("//evil.example/", "/"),
-        ("javascript:alert(1)", "/"),
+        ("https://evil.example/", "/start/"),
+        ("//evil.example/", "/start/"),
+        ("javascript:alert(1)", "/start/"),
     ],
 )
 def test_a_link_leads_to_addresses_of_this_site_alone(

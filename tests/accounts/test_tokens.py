@@ -57,7 +57,7 @@ def test_nobody_is_refused_with_the_way_to_do_it(client: Client, db: None) -> No
 
 def test_a_revoked_token_is_refused(client: Client, alice: User) -> None:
     token, secret = tokens.make(alice, "laptop")
-    tokens.revoke(token)
+    token.delete()
     assert client.get(DEBATES, headers=bearer(secret)).status_code == 401
 
 

@@ -5,12 +5,16 @@ import pytest
 
 from agentchat.environment import BASE_DIR
 
-READ = re.compile(r'\b(?:text|integer|boolean|choice|http_url|env\.\w+)\(\s*"([A-Z_]+)"')
+READ = re.compile(
+    r'\b(?:text|integer|boolean|choice|directory|host_list|http_url|redis_url|database_url)\(\s*"([A-Z_]+)"'
+)
 VARIABLES = sorted(set(READ.findall((BASE_DIR / "agentchat" / "settings.py").read_text())))
 
 
 def test_the_settings_read_variables() -> None:
-    assert {"AGENTS_ENABLED", "DATABASE_URL", "HISTORY_SIZE", "ALLOWED_HOSTS"} <= set(VARIABLES)
+    assert {"AGENTS_ENABLED", "DATABASE_URL", "HISTORY_SIZE", "ALLOWED_HOSTS", "OLLAMA_API_KEY", "VAR_DIR"} <= set(
+        VARIABLES
+    )
 
 
 @pytest.mark.parametrize("document", ["README.md", ".env.example"])

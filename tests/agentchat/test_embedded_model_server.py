@@ -1,7 +1,6 @@
 """The embedded model server streams like any compatible server, is shared, and says where it is."""
 
 import socket
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -102,10 +101,8 @@ def test_a_page_of_another_site_may_not_read_from_it(address: str) -> None:
 
 def test_a_running_one_is_borrowed(address: str, settings: Settings, address_file: Path) -> None:
     settings.EMBEDDED_MODEL_ADDRESS_FILE = address_file
-    begun = time.monotonic()
-    with model_server_running(pytest.fail):
+    with model_server_running(say=pytest.fail):  # it would say that it starts one
         assert address_file.read_text() == address
-    assert time.monotonic() - begun < 2
     assert address_file.exists()
 
 

@@ -69,6 +69,11 @@ def test_thirty_debates_cost_as_many_queries_as_one(
         ({"q": "alice"}, 1),
         ({"q": "Ada"}, 2),
         ({"q": "nothing"}, 0),
+        ({"q": "TEA or"}, 2),
+        ({"q": "ЧАЙ"}, 1),
+        ({"q": "ЧАЙ", "seats__provider": "scripted", "seats__model": "model-Bo"}, 1),
+        ({"q": "ЧАЙ", "seats__model": "other"}, 0),
+        ({"q": "(чай"}, 0),
         ({"status__exact": "RUNNING"}, 1),
         ({"seats__provider": "scripted"}, 2),
         ({"seats__model": "model-Bo"}, 2),
@@ -79,7 +84,7 @@ def test_debates_are_searched_and_filtered(
     admin_client: Client, alice: User, bob: User, query: dict[str, str], found: int
 ) -> None:
     make(alice)
-    make(bob, status="FINISHED")
+    make(bob, status="FINISHED", topic="Tea or coffee? Чай чи кава?")
     page = admin_client.get(DEBATES, query)
     assert page.status_code == 200
     assert page.context["cl"].result_count == found
@@ -142,18 +147,23 @@ def test_debates_are_paused_and_resumed(admin_client: Client, alice: User) -> No
 
 
 @pytest.mark.parametrize("many", [True, False])
-def test_a_running_debate_is_stopped_before_it_is_deleted(
+def test_a_debate_is_deleted_as_everywhere_so_that_a_running_one_is_stopped_first(
     admin_client: Client, alice: User, monkeypatch: pytest.MonkeyPatch, many: bool
 ) -> None:
     (debate,) = make(alice)
-    stopped: list[Conversation] = []
-    monkeypatch.setattr("debates.services.stop", stopped.append)
+    deleted: list[Conversation] = []
+
+    def delete(debate: Conversation) -> None:
+        deleted.append(debate)
+        debate.delete()
+
+    monkeypatch.setattr("debates.services.delete", delete)
     if many:
         sent = {"action": "delete_selected", "_selected_action": [str(debate.pk)], "post": "yes"}
         admin_client.post(DEBATES, sent)
     else:
         admin_client.post(f"{DEBATES}{debate.pk}/delete/", {"post": "yes"})
-    assert len(stopped) == 1
+    assert len(deleted) == 1
     assert not Conversation.objects.exists()
 
 

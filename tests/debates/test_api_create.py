@@ -151,7 +151,8 @@ def test_right_to_left_marks_are_kept(api: Client) -> None:
         ({"agent_b": seat(model="unheard-of")}, "agent_b.model"),
         ({"agent_b": seat(model={"name": "x"})}, "agent_b.model"),
         ({"agent_b": seat(options=[])}, "agent_b.options"),
-        ({"agent_b": seat(options={"temperature": 3})}, "agent_b.options"),
+        ({"agent_b": seat(options={"temperature": 3})}, "agent_b.options.temperature"),
+        ({"agent_b": seat(options={"temprature": 1})}, "agent_b.options"),
         ({"agent_b": seat(options={"temperature": [1]})}, "agent_b.options.temperature"),
         ({"agent_b": seat(options={"keep_alive": "\0"})}, "agent_b.options.keep_alive"),
         ({"agent_b": seat(options={"keep_alive": "\ud800"})}, "agent_b.options.keep_alive"),
@@ -179,6 +180,12 @@ def test_every_fault_is_named_at_once(api: Client) -> None:
     error = refused(post(api, {"topic": "", "agent_a": wrong, "agent_b": wrong}))
     faults = {f"agent_{side}.{field}" for side in "ab" for field in ("system_prompt", "provider")}
     assert set(error["fields"]) == {"topic"} | faults
+
+
+def test_an_own_persona_hides_the_built_in_one_of_its_slug(api: Client, alice: User) -> None:
+    personas.ensure_builtin()
+    Persona.objects.create(owner=alice, slug="georgist", name="Mine", role="r", position="p", format="f")
+    assert post(api, body(agent_b={"persona": "georgist", "provider": "scripted"})).json()["agent_b"]["name"] == "Mine"
 
 
 def test_a_persona_of_somebody_else_is_unknown(api: Client, bob: User) -> None:

@@ -1,3 +1,4 @@
+import re
 import uuid
 from datetime import timedelta
 from typing import Any
@@ -10,6 +11,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
+from debates import services
+from debates.errors import Gone
 from debates.models import Conversation, ConversationQuerySet, Message, Seat
 from debates.payloads import status_payload
 from debates.serializers import CreatedDebateSerializer
@@ -111,6 +114,27 @@ def test_one_debate_says_what_the_event_stream_says(api: Client, alice: User) ->
     assert status_payload(debate).items() <= shown.items()
     declared = set(CreatedDebateSerializer().fields)
     assert set(shown) == declared - {"warnings"}
+
+
+def test_every_time_is_told_in_one_form(api: Client, alice: User) -> None:
+    (debate,) = make(alice, started_at=timezone.now(), ended_at=timezone.now())
+    shown = api.get(f"{DEBATES}{debate.pk}/").json()
+    said = api.get(f"{DEBATES}{debate.pk}/messages/").json()["results"][0]
+    times = [shown["created_at"], shown["started_at"], shown["ended_at"], said["created_at"]]
+    assert [time for time in times if not re.fullmatch(r"[-\d]{10}T[:\d]{8}(\.\d{6})?Z", time)] == []
+    assert status_payload(make(alice)[0]).items() >= {"started_at": None, "ended_at": None}.items()
+
+
+def test_a_debate_that_goes_away_meanwhile_is_not_found(
+    api: Client, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def too_late(debate: Conversation) -> None:
+        raise Gone
+
+    monkeypatch.setattr(services, "stop", too_late)
+    (debate,) = make(alice, status="RUNNING")
+    response = api.post(f"{DEBATES}{debate.pk}/stop/")
+    assert (response.status_code, response.json()["error"]["code"]) == (404, "not_found")
 
 
 def test_a_deleted_debate_is_gone(api: Client, alice: User) -> None:

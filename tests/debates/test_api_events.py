@@ -1,16 +1,18 @@
 import asyncio
+import threading
 import uuid
 from collections.abc import AsyncIterator
 from typing import Any, cast
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 from django.http import StreamingHttpResponse
 from django.test import AsyncClient
 from pytest_django import Settings
 
 from accounts import tokens
-from debates import services
+from debates import leases, services
 from debates.models import Conversation, Message
 from tests.fakes.clients import signed_in
 
@@ -89,6 +91,22 @@ def test_nobody_is_told_to_send_a_token(ended: Conversation) -> None:
         assert response.status_code == 401
         assert response["WWW-Authenticate"].startswith("Bearer")
         assert '"code": "not_authenticated"' in body
+
+
+def test_the_viewer_and_the_debate_are_found_with_one_connection_that_is_given_back(
+    bob: User, ended: Conversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given_back: list[int] = []
+
+    def release() -> None:
+        given_back.append(threading.get_ident())
+        connection.close()
+
+    headers = bearer(bob)
+    monkeypatch.setattr(leases, "release_connection", release)
+    assert get(ended.pk, headers=headers)[0].status_code == 404
+    assert len(given_back) == 1
+    assert given_back[0] != threading.get_ident()
 
 
 def test_the_debates_of_others_do_not_exist(bob: User, ended: Conversation) -> None:

@@ -62,6 +62,15 @@ def test_built_in_ones_are_listed_and_cannot_be_changed(api: Client, builtin: Pe
     assert builtin.name == "Sam"
 
 
+def test_an_own_persona_hides_the_built_in_one_of_its_slug(api: Client, alice: User, bob: User) -> None:
+    shipped = Persona.objects.create(**{**SENT, "slug": "shipped"})
+    own = Persona.objects.create(owner=alice, **{**SENT, "slug": "shipped"})
+    Persona.objects.create(owner=bob, **{**SENT, "slug": "shipped"})
+    assert [persona["id"] for persona in api.get(PERSONAS).json()["results"]] == [own.pk]
+    own.delete()
+    assert [persona["id"] for persona in api.get(PERSONAS).json()["results"]] == [shipped.pk]
+
+
 def test_the_personas_of_others_do_not_exist(api: Client, bob: User) -> None:
     bobs = Persona.objects.create(owner=bob, **SENT)
     address = f"{PERSONAS}{bobs.pk}/"

@@ -163,10 +163,13 @@ def test_a_persona_gives_name_prompt_and_position_and_is_kept_as_it_was(alice: U
         ({"stop": "x"}, "no option"),
     ],
 )
-def test_options_out_of_their_bounds_are_refused(
+def test_options_out_of_their_bounds_are_refused_by_name(
     alice: User, proposal: DebateProposal, options: dict[str, Any], word: str
 ) -> None:
-    assert word in faults(alice, with_seat(proposal, options=options))["agent_a.options"][0]
+    ((field, sentences),) = faults(alice, with_seat(proposal, options=options)).items()
+    (option,) = options
+    assert field == ("agent_a.options" if option == "stop" else f"agent_a.options.{option}")
+    assert word in sentences[0]
 
 
 def test_every_wrong_field_is_named_at_once(alice: User) -> None:
@@ -198,6 +201,20 @@ def test_the_same_key_gives_the_same_debate(alice: User, bob: User, proposal: De
         create_debate(alice, replace(proposal, topic="Another?"), idempotency_key="k")
     assert create_debate(bob, proposal, idempotency_key="k").conversation != first.conversation
     assert Conversation.objects.count() == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_same_key_gives_the_same_debate_whatever_has_changed_since(
+    alice: User, proposal: DebateProposal, settings: Settings
+) -> None:
+    asked = with_seat(proposal, persona="mine", system_prompt="")
+    Persona.objects.create(owner=alice, slug="mine", name="M", role="r", position="p", prohibitions="n", format="f")
+    first = create_debate(alice, asked, idempotency_key="k").conversation
+    Persona.objects.update(position="another")
+    settings.HISTORY_SIZE, settings.AGENTS_ENABLED = 99, False
+    assert create_debate(alice, asked, idempotency_key="k").conversation == first
+    Persona.objects.all().delete()
+    assert create_debate(alice, asked, idempotency_key="k").replayed
 
 
 def test_the_demonstration_starts_once(alice: User) -> None:

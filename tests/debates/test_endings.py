@@ -23,6 +23,8 @@ FAREWELLS = [
     "Пока!",
     "Спасибо всем, до встречи!",
     "На этом всё.",
+    "> You said so yourself.\n\nI keep my view.\nGoodbye!",
+    "Thank you for this debate. Thank you very much and goodbye, dear friends.",
 ]
 NOT_FAREWELLS = [
     "I will not say goodbye to freedom",
@@ -65,6 +67,15 @@ def test_a_farewell_that_is_a_sentence_of_its_own_ends_the_debate(text: str) -> 
 @pytest.mark.parametrize("text", NOT_FAREWELLS)
 def test_a_stop_phrase_in_passing_does_not(text: str) -> None:
     assert not is_farewell(text, DEFAULT_STOP_PHRASES)
+
+
+@pytest.mark.parametrize(
+    "filler", ["thanks ", "thank you ", "and ", "well ", "bye ", "дякую ", "спасибо ", "to ", "'", "«", "> "]
+)
+@pytest.mark.parametrize("end", ["a b c d e f.", "goodbye to freedom", "bye bye x", ""])
+def test_it_is_decided_at_once_for_any_text(filler: str, end: str) -> None:
+    """A search that tries every way to split such a text would not end within this test's time limit, nor at all."""
+    assert not is_farewell("bye " + filler * 5000 + end + " which is no farewell", DEFAULT_STOP_PHRASES)
 
 
 def test_an_empty_list_switches_the_phrases_off() -> None:

@@ -174,6 +174,16 @@ def test_nothing_is_remembered_of_a_debate_that_nobody_watches(debate: Conversat
     asyncio.run(visit())
 
 
+def test_what_comes_after_the_last_viewer_left_is_not_remembered(debate: Conversation) -> None:
+    async def visit() -> None:
+        here, key = hub.current_hub(), live.stream_key(debate.pk)
+        here.unsubscribe(debate.pk, here.subscribe(debate.pk))
+        here._pass_on(key, b"1-0", {b"event": b"text", b"data": b"{}", b"position": b""})
+        assert not here._in_progress and not here._read_until
+
+    asyncio.run(visit())
+
+
 def test_viewers_follow_the_database_while_the_event_server_is_away(
     debate: Conversation, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

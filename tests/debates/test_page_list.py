@@ -1,3 +1,6 @@
+from urllib.parse import quote
+
+import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
@@ -25,7 +28,7 @@ def test_the_list_shows_what_a_debate_is_about_and_where_it_stands(client: Clien
     make_debate(alice, "Do zoos help animals?", messages=4)
     client.force_login(alice)
     text = _text(client)
-    for words in ("Do zoos help animals?", "Ada", "Bo", "Live", "round 3 of 100", "scripted"):
+    for words in ("Do zoos help animals?", "Ada", "Bo", "Live", "round 2 of 100", "scripted"):
         assert words in text
 
 
@@ -57,6 +60,29 @@ def test_the_search_looks_into_topics(client: Client, alice: User) -> None:
     text = _text(client, "?q=ZOO")
     assert "Do zoos help animals?" in text
     assert "Should voting be a duty?" not in text
+
+
+@pytest.mark.parametrize("words", ["чи ПОТРІБНІ", "(100%)", "зоопарки?"])
+def test_the_search_knows_upper_and_lower_case_in_any_script(client: Client, alice: User, words: str) -> None:
+    make_debate(alice, "Чи потрібні (100%) зоопарки?")
+    make_debate(alice, "Should voting be a duty?")
+    client.force_login(alice)
+    text = _text(client, f"?q={quote(words)}")
+    assert "Чи потрібні (100%) зоопарки?" in text
+    assert "Should voting be a duty?" not in text
+
+
+@pytest.mark.usefixtures("db")
+def test_no_topic_is_about_what_no_text_can_hold() -> None:
+    assert not Conversation.objects.about("a\0").exists()
+
+
+def test_the_filter_calls_a_status_as_the_rows_do(client: Client, alice: User) -> None:
+    make_debate(alice)
+    client.force_login(alice)
+    text = _text(client)
+    assert '<span class="badge running">Live</span>' in text
+    assert '<option value="RUNNING">Live</option>' in text
 
 
 def test_a_search_without_a_result_says_so(client: Client, alice: User) -> None:

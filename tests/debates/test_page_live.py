@@ -1,6 +1,7 @@
 import asyncio
 import re
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from typing import Any, cast
 
 import pytest
@@ -9,8 +10,11 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 from pytest_django import Settings
 
+from agentchat.terminal import Screen
+from debates.events import EndReason
 from debates.fragments import Fragments
 from debates.live import Notice
 from debates.models import Conversation
@@ -93,7 +97,7 @@ def test_forty_messages_need_as_many_queries_as_two(page: Client, alice: User) -
         (Status.QUEUED, "as soon as a worker is free", {"pause", "stop"}),
         (Status.RUNNING, "Live", {"pause", "stop"}),
         (Status.PAUSED, "Resume goes on at the next turn", {"resume", "stop"}),
-        (Status.STOPPED, "Somebody stopped it here", set()),
+        (Status.STOPPED, "Somebody stopped it. Everything that was said is kept", set()),
         (Status.FINISHED, "All rounds have been spoken", set()),
         (Status.FAILED, "The server is gone", {"resume"}),
     ],
@@ -231,6 +235,46 @@ def test_a_paused_page_shows_no_speaker(alice: User) -> None:
     frames = _frames(debate, paused, late)
     assert len(frames) == 1
     assert "Resume goes on at the next turn" in frames[0]
+
+
+def test_the_clock_of_a_page_begins_when_its_debate_did(alice: User) -> None:
+    debate = make_debate(alice, status=Status.QUEUED, started_at=None)
+    begun = (timezone.now() - timedelta(seconds=90)).isoformat()
+    running = Notice("status", status_payload(debate) | {"status": "RUNNING", "started_at": begun})
+    assert re.search(r'data-ticks data-seconds="9\d">1:3\d<', _frames(debate, running)[0])
+
+
+def test_the_clock_of_a_page_ends_when_its_debate_did(alice: User) -> None:
+    debate = make_debate(alice)
+    times = {"started_at": "2026-01-01T10:00:00Z", "ended_at": "2026-01-01T10:01:05Z"}
+    over = Notice("status", status_payload(debate) | times | {"status": "FINISHED", "end_reason": "ROUNDS_DONE"})
+    assert 'id="elapsed" data-seconds="65">1:05<' in _frames(debate, over)[0]
+
+
+def test_what_viewers_are_told_changes_no_row_in_hand(alice: User) -> None:
+    debate = Conversation.objects.prefetch_related("seats").get(pk=make_debate(alice).pk)
+    stopped = Notice("status", status_payload(debate) | {"status": "STOPPED", "end_reason": "STOPPED"})
+    assert "Somebody stopped it." in Fragments(debate, "").html(stopped)
+    assert (debate.status, debate.end_reason, debate.ended_at) == ("RUNNING", "", None)
+
+
+@pytest.mark.parametrize("reason", [EndReason.ROUNDS_DONE, EndReason.FAREWELL, EndReason.STOPPED])
+def test_the_page_and_the_terminal_say_with_the_same_words_why_it_ended(
+    page: Client, alice: User, capsys: pytest.CaptureFixture[str], reason: EndReason
+) -> None:
+    status = Status.STOPPED if reason == EndReason.STOPPED else Status.FINISHED
+    debate = make_debate(alice, status=status, end_reason=reason)
+    Screen(debate).show(Notice("end", {"status": status, "end_reason": reason, "error": ""}))
+    words = f"{debate.get_end_reason_display()}."
+    assert words in capsys.readouterr().out
+    assert words in _html(page, debate)
+
+
+def test_a_debate_on_the_small_model_is_shown_with_the_way_to_a_real_one(page: Client, alice: User) -> None:
+    debate = make_debate(alice)
+    assert "AI_PROFILE=ollama" not in _html(page, debate)
+    debate.seats.update(provider="embedded")
+    assert "AI_PROFILE=ollama\nOLLAMA_MODEL=qwen3:8b" in _html(page, debate)
 
 
 def test_a_failure_is_told_in_place_with_a_way_on(alice: User) -> None:

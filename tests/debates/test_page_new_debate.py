@@ -7,8 +7,10 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
-from debates import personas
+from debates import checking, personas
+from debates.checking import checked
 from debates.models import Conversation, Persona
+from debates.proposals import DebateProposal
 from providers import registry
 from providers.base import ModelInfo, ServerUnreachable
 from providers.scripted import ScriptedProvider
@@ -148,6 +150,39 @@ def test_a_ready_made_pair_fills_both_seats_the_topic_and_the_language(page: Cli
     assert (_value(html, "agent_a-name"), _value(html, "agent_b-name")) == (first.name, second.name)
     assert '<option value="uk" selected>' in html
     assert _value(html, "max_rounds") == "7"
+
+
+def test_an_own_persona_takes_the_place_of_the_built_in_one(page: Client, alice: User) -> None:
+    personas.ensure_builtin()
+    slug = Persona.objects.filter(language="en").exclude(topic="")[0].slug
+    own = {"name": "Mine", "role": "r", "position": "That it is mine", "format": "f"}
+    Persona.objects.create(owner=alice, slug=slug, **own)
+    assert page.get(NEW).content.decode().count(f'<option value="{slug}">') == 2  # once in each seat
+    page.post(NEW, _filled(**{"agent_a-persona": slug, "agent_a-name": "", "agent_a-system_prompt": ""}))
+    assert Conversation.objects.get().seat_a.name == "Mine"
+
+
+def test_looking_at_the_page_writes_nothing(page: Client) -> None:
+    html = page.get(NEW).content.decode()
+    assert not Persona.objects.exists()
+    assert "manage.py load_personas" in html
+    personas.ensure_builtin()
+    assert "load_personas" not in page.get(NEW).content.decode()
+
+
+@pytest.mark.parametrize(("changes", "status"), [({}, 302), ({"topic": ""}, 422), ({"max_rounds": "many"}, 422)])
+def test_a_debate_is_checked_once(
+    page: Client, monkeypatch: pytest.MonkeyPatch, changes: dict[str, str], status: int
+) -> None:
+    asked: list[DebateProposal] = []
+
+    def counted(proposal: DebateProposal, owner: User) -> DebateProposal:
+        asked.append(proposal)
+        return checked(proposal, owner)
+
+    monkeypatch.setattr(checking, "checked", counted)
+    assert page.post(NEW, _filled(**changes)).status_code == status
+    assert len(asked) == 1
 
 
 def test_personas_of_others_are_not_offered(page: Client, bob: User) -> None:

@@ -1,10 +1,9 @@
 import threading
-import time
 import uuid
 from collections.abc import Callable
 
 import pytest
-from django.db import connection
+from django.db import InterfaceError, OperationalError, connection
 
 from debates import leases, services
 from debates.live import Notice
@@ -242,20 +241,45 @@ def test_a_provider_that_is_gone_fails_the_debate(debate: Conversation, viewer: 
     assert debate.status == Status.FAILED and "gone" in debate.error
 
 
-def test_the_lease_is_renewed_while_a_model_is_silent(
-    debate: Conversation, scripted: ScriptedProvider, viewer: Viewer, settings: object
+@pytest.mark.parametrize("count", [-1, 2**31, 10**30])
+def test_what_a_server_says_of_itself_cannot_keep_a_message_from_being_stored(
+    debate: Conversation, scripted: ScriptedProvider, viewer: Viewer, count: int
 ) -> None:
-    settings.LEASE_TTL_S = 1  # type: ignore[attr-defined]
-    scripted.enqueue(Delay(60))
-    run = Run(debate, viewer)
-    viewer.wait_for("turn")
-    first = Conversation.objects.get().lease_until
-    deadline = time.monotonic() + 20
-    while Conversation.objects.get().lease_until == first and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert Conversation.objects.get().lease_until != first
-    services.stop(debate)
-    run.ended()
+    scripted.enqueue("Goodbye.", Finish("x" * 500 + "\x00", "m" * 500 + "\x00", Usage(count, count)))
+    assert record(debate.pk, publish=viewer) is Outcome.ENDED
+    message = Message.objects.get()
+    assert (len(message.finish_reason), len(message.model)) == (40, 200)
+    assert (message.prompt_tokens, message.completion_tokens) == (None, None)
+
+
+def test_a_debate_that_vanishes_while_it_fails_is_left(debate: Conversation, scripted: ScriptedProvider) -> None:
+    def publish(conversation_id: uuid.UUID, notice: Notice) -> None:
+        if notice.event == "turn":
+            services.delete(debate)
+
+    scripted.enqueue(ZeroDivisionError("a bug"))
+    assert record(debate.pk, publish=publish) is Outcome.LEFT
+
+
+@pytest.mark.parametrize("error", [OperationalError, InterfaceError])
+def test_a_database_that_is_away_does_not_fail_the_debate(
+    debate: Conversation, scripted: ScriptedProvider, viewer: Viewer, error: type[Exception]
+) -> None:
+    scripted.enqueue(error("the connection is gone"))
+    with pytest.raises(error):
+        record(debate.pk, publish=viewer)
+    debate.refresh_from_db()
+    assert debate.status == Status.RUNNING  # until its lease runs out and another worker goes on
+
+
+def test_the_round_is_the_one_of_the_last_message(
+    debate: Conversation, scripted: ScriptedProvider, viewer: Viewer
+) -> None:
+    for text in ("one", "two", "Goodbye."):
+        scripted.enqueue(text)
+    record(debate.pk, publish=viewer)
+    debate.refresh_from_db()
+    assert (debate.total_rounds, debate.current_round) == (2, 2)
 
 
 def test_the_database_connection_is_not_held_while_a_model_is_awaited(

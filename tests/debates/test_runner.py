@@ -148,6 +148,19 @@ def test_a_model_that_never_ends_is_given_up(provider: ScriptedProvider) -> None
     assert provider.closed == 1
 
 
+def test_the_budget_of_a_turn_holds_for_all_its_attempts(provider: ScriptedProvider) -> None:
+    for _ in range(3):
+        provider.enqueue(*[Tick()] * 9)
+    events = played(provider, turn_budget_s=20)
+    assert isinstance(events[-1], DebateEnded) and "TURN_BUDGET_S" in events[-1].message
+
+
+def test_a_reply_that_is_whole_is_never_too_late(provider: ScriptedProvider) -> None:
+    provider.enqueue("a", Finish("stop", "m"))
+    provider.enqueue("b")
+    assert turns(played(provider, rounds=1, turn_budget_s=1.5)) == [(1, A, "a"), (1, B, "b")]
+
+
 def test_it_pauses_between_rounds_and_not_within_one(provider: ScriptedProvider) -> None:
     for text in "abcd":
         provider.enqueue(text)

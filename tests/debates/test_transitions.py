@@ -2,7 +2,7 @@ import pytest
 from pytest_django import Settings
 
 from debates import services
-from debates.errors import AgentsDisabled, WrongStatus
+from debates.errors import AgentsDisabled, Gone, WrongStatus
 from debates.models import Conversation
 
 pytestmark = pytest.mark.django_db
@@ -66,4 +66,18 @@ def test_delete_removes_a_debate_in_any_state(debate: Conversation, status: Stat
     Conversation.objects.update(status=status)
     debate.refresh_from_db()
     services.delete(debate)
+    assert not Conversation.objects.exists()
+
+
+@pytest.mark.parametrize("move", [*ALLOWED], ids=lambda move: move.__name__)
+def test_a_debate_that_was_deleted_in_the_meantime_is_gone(debate: Conversation, move: object) -> None:
+    Conversation.objects.all().delete()
+    with pytest.raises(Gone):
+        move(debate)  # type: ignore[operator]
+
+
+def test_what_was_deleted_twice_is_deleted(debate: Conversation) -> None:
+    stale = Conversation.objects.get()
+    services.delete(debate)
+    services.delete(stale)
     assert not Conversation.objects.exists()

@@ -18,7 +18,7 @@ Status = Conversation.Status
 def woken(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The debates that a worker was woken for."""
     sent: list[str] = []
-    monkeypatch.setattr(tasks.run_debate, "delay", sent.append)
+    monkeypatch.setattr(tasks.run_debate, "apply_async", lambda arguments, **_: sent.extend(arguments))
     return sent
 
 
@@ -44,7 +44,7 @@ def test_without_a_broker_the_debate_waits_and_the_reaper_starts_it(
     debate.refresh_from_db()
     assert (debate.status, debate.enqueued_at) == (Status.QUEUED, None)
     sent: list[str] = []
-    monkeypatch.setattr(tasks.run_debate, "delay", sent.append)
+    monkeypatch.setattr(tasks.run_debate, "apply_async", lambda arguments, **_: sent.extend(arguments))
     assert tasks.reap() == 1
     assert sent == [str(debate.pk)]
     assert tasks.reap() == 0, "a debate that was just woken for is not woken for again"
@@ -107,6 +107,7 @@ def test_a_task_runs_nothing_while_it_must_not(
     tasks.run_debate(str(debate.pk))
     debate.refresh_from_db()
     assert debate.status == Status.QUEUED
+    assert leases.abandoned().exists(), "the call was heard in vain, so somebody else must be woken"
 
 
 def test_a_task_for_a_debate_that_is_gone_does_nothing(db: None) -> None:

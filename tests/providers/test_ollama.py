@@ -7,6 +7,7 @@ import pytest
 from providers.base import (
     ChatMessage,
     ChatRequest,
+    CredentialsRefused,
     Finish,
     ModelInfo,
     ReasoningChunk,
@@ -18,6 +19,7 @@ from providers.base import (
 from providers.ollama import OllamaProvider
 from providers.ollama_wire import context_size
 from tests.fakes.model_server import ModelServer, Reply
+from tests.providers.conftest import KEY
 from tests.providers.support import calls_of, finish_of, heard, reasoning_of, text_of
 
 SEARCH = ToolSpec("wiki.search", "Look something up.", {"type": "object", "properties": {"q": {"type": "string"}}})
@@ -111,3 +113,19 @@ def test_a_context_that_was_set_is_kept(ollama_provider: OllamaProvider, server:
 def test_it_lists_the_models(ollama_provider: OllamaProvider, server: ModelServer) -> None:
     server.models = ["qwen3:8b"]
     assert ollama_provider.models() == [ModelInfo("qwen3:8b")]
+
+
+def test_the_key_is_sent_and_never_shown(server: ModelServer, ask: ChatRequest) -> None:
+    provider = OllamaProvider(server.url, KEY)
+    server.enqueue(Reply(["Hello"]), Reply(status=401, body={"error": f"unauthorized: {KEY}"}))
+    list(provider.stream(ask))
+    assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
+    with pytest.raises(CredentialsRefused, match=r"unauthorized: \[key\]. Check OLLAMA_API_KEY."):
+        list(provider.stream(ask))
+    assert KEY not in repr(vars(provider))
+    provider.close()
+
+
+def test_without_a_key_none_is_sent(ollama_provider: OllamaProvider, server: ModelServer, ask: ChatRequest) -> None:
+    list(ollama_provider.stream(ask))
+    assert "authorization" not in server.requests[0].headers

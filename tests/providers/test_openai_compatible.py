@@ -230,4 +230,4 @@ def test_it_reads_what_servers_add_to_their_models() -> None:
         ModelInfo("b", 2048),
         ModelInfo("c"),
     ]
-    assert model_infos("nonsense") == []
+    assert model_infos({"data": None}) == []

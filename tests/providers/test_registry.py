@@ -53,6 +53,9 @@ def test_a_provider_is_kept_per_address_and_key(settings: Settings) -> None:
     assert registry.get("openai") is first
     settings.OPENAI_API_KEY = "another"
     assert registry.get("openai") is not first
+    without_a_key = registry.get("ollama")
+    settings.OLLAMA_API_KEY = "another"
+    assert registry.get("ollama") is not without_a_key
 
 
 def test_the_embedded_server_is_found_where_it_says(settings: Settings, tmp_path: Path) -> None:

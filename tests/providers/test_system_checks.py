@@ -1,14 +1,16 @@
 from pathlib import Path
 
 import pytest
-from django.core.checks import run_checks
+from django.core.checks import Error, run_checks
 from pytest_django import Settings
 
 from providers import checks
 
 
 def _ids() -> set[str | None]:
-    return {message.id for message in run_checks() if (message.id or "").startswith("providers.")}
+    found = [message for message in run_checks() if (message.id or "").startswith("providers.")]
+    assert all(isinstance(message, Error) for message in found)
+    return {message.id for message in found}
 
 
 def test_nothing_is_missing_by_default() -> None:
@@ -18,8 +20,8 @@ def test_nothing_is_missing_by_default() -> None:
 @pytest.mark.parametrize(
     ("base_url", "key", "expected"),
     [
-        ("https://openrouter.ai/api/v1", "", {"providers.W001"}),
-        ("https://api.openai.com/v1", "", {"providers.W001"}),
+        ("https://openrouter.ai/api/v1", "", {"providers.E001"}),
+        ("https://api.openai.com/v1", "", {"providers.E001"}),
         ("https://openrouter.ai/api/v1", "sk-1", set()),
         ("http://127.0.0.1:8000/v1", "", set()),
     ],
@@ -36,8 +38,15 @@ def test_a_model_file_that_is_not_there_is_told(settings: Settings, tmp_path: Pa
     assert _ids() == set()
 
 
+def test_a_model_file_may_lie_at_home(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "model.gguf").touch()
+    settings.EMBEDDED_MODEL_PATH = "~/model.gguf"
+    assert _ids() == set()
+
+
 def test_missing_packages_of_the_embedded_model_are_told(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checks, "find_spec", lambda name: None)
-    assert _ids() == {"providers.W003"}
+    assert _ids() == {"providers.E003"}
     settings.AI_PROFILE = "ollama"
     assert _ids() == set()

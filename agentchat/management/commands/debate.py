@@ -3,6 +3,7 @@
 import signal
 import sys
 from argparse import ArgumentParser
+from contextlib import suppress
 from typing import Any
 from uuid import UUID
 
@@ -18,7 +19,7 @@ from agentchat.embedded.borrow import model_server_running
 from agentchat.embedded.supervisor import ServiceFailed
 from agentchat.terminal import Screen, print_json
 from debates import live, personas, recorder, services
-from debates.errors import DebateError, InvalidDebate, WrongStatus
+from debates.errors import AgentsDisabled, DebateError, InvalidDebate, WrongStatus
 from debates.models import Conversation
 from debates.proposals import DebateProposal, SeatProposal
 from debates.sides import for_and_against
@@ -40,17 +41,13 @@ class Command(BaseCommand):
     def handle(self, *args: Any, topic: str, json: bool, **options: Any) -> None:
         _make_ready()
         try:
-            conversation = self._create(topic, **options)
             with model_server_running(lambda line: self.stderr.write(line)):
+                conversation = self._create(topic, **options)
                 _play(conversation, as_json=json)
         except (DebateError, ServiceFailed) as error:
             raise CommandError(_sentence(error)) from error
         except KeyboardInterrupt:
-            _stop(conversation)
             sys.exit(INTERRUPTED)
-        conversation.refresh_from_db()
-        if conversation.status == Conversation.Status.FAILED:
-            raise CommandError(conversation.error)
 
     def _create(self, topic: str, *, rounds: int, a: str, b: str, user: str, **_: Any) -> Conversation:
         side_a, side_b = for_and_against(topic)
@@ -64,11 +61,12 @@ class Command(BaseCommand):
 
 
 def _make_ready() -> None:
-    """As `make run` does: on an installation of one's own, agents are on unless they were switched off."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # As with `make run`: on an installation of one's own, agents are on unless they were switched off.
+    if not settings.AGENTS_ENABLED and not (settings.LOCAL and not environment.text("AGENTS_ENABLED")):
+        raise CommandError(str(AgentsDisabled()))
     if settings.LOCAL:
         call_command("migrate", verbosity=0, interactive=False)
-        settings.AGENTS_ENABLED = settings.AGENTS_ENABLED or not environment.text("AGENTS_ENABLED")
     personas.ensure_builtin()
 
 
@@ -92,15 +90,22 @@ def _play(conversation: Conversation, *, as_json: bool) -> None:
             live.publish(conversation_id, notice)
         show(notice)
 
-    recorder.record(conversation.pk, publish=publish)
+    try:
+        outcome = recorder.record(conversation.pk, publish=publish)
+    except KeyboardInterrupt:
+        _stop(conversation)
+        raise
+    conversation.refresh_from_db()
+    if conversation.status == Conversation.Status.FAILED:
+        raise CommandError(conversation.error)
+    if outcome is recorder.Outcome.NOT_OURS:
+        raise CommandError("A worker has taken this debate; its page shows it.")
 
 
 def _stop(conversation: Conversation) -> None:
-    try:
+    with suppress(WrongStatus):  # it may end in the same moment
         services.stop(conversation)
-    except WrongStatus:
-        return  # it ended in the same moment
-    print("\nStopped.", file=sys.stderr)
+        print("\nStopped.", file=sys.stderr)
 
 
 def _sentence(error: Exception) -> str:
