@@ -17,6 +17,10 @@ def clean_line(value: str) -> str:
     return " ".join(clean_text(value).split())
 
 
+# Letters and symbols by category that yet show nothing: Hangul fillers, the blank Braille pattern.
+_INVISIBLE = "\u115f\u1160\u3164\uffa0\u2800"
+
+
 def is_blank(value: str) -> bool:
     """True when nothing of the text can be seen: white space, marks and format characters alone."""
-    return all(unicodedata.category(character)[0] in "ZC" for character in value)
+    return all(unicodedata.category(character)[0] in "ZCM" or character in _INVISIBLE for character in value)

@@ -33,6 +33,8 @@ from providers.base import (
 
 Clock = Callable[[], float]
 EMPTY_REPLY_ATTEMPTS = 3
+# A model that runs on without end is cut here, as its token limit would cut it.
+LONGEST_REPLY = 30_000
 
 
 def take_turn(
@@ -64,6 +66,9 @@ def _listen(
             passed_s = clock() - started
             if event := reply.hear(chunk, passed_s):
                 yield event
+            if len(reply.speech.text) > LONGEST_REPLY:
+                reply.finish = Finish("length", request.model)
+                break
             if reply.finish is None:
                 _check_limits(debate, request.model, passed_s, reply.first_token_s is not None)
     if held_back := reply.speech.finish():

@@ -14,9 +14,9 @@ LETTERS = {Sender.AGENT_A: "A", Sender.AGENT_B: "B", Sender.MODERATOR: "M"}
 
 
 @register.filter
-def markdown(text: str) -> SafeString:
+def markdown(text: str, limit: int = rendering.LIMIT) -> SafeString:
     # Only an allow-list of tags comes out of to_html.
-    return mark_safe(rendering.to_html(text))  # noqa: S308  # nosec
+    return mark_safe(rendering.to_html(text, limit))  # noqa: S308  # nosec
 
 
 @register.filter

@@ -56,7 +56,9 @@ def test_an_empty_list_of_stop_phrases_stays_empty(alice: User, proposal: Debate
     assert create_debate(alice, replace(proposal, stop_phrases=[])).conversation.stop_phrases == []
 
 
-@pytest.mark.parametrize("text", ["", "   \n", "\x00", "\u200e\u200f", "\u202e\u00a0", "\ud800"])
+@pytest.mark.parametrize(
+    "text", ["", "   \n", "\x00", "\u200e\u200f", "\u202e\u00a0", "\ud800", "\u3164", "\u2800", "\u0301"]
+)
 def test_a_text_that_shows_nothing_is_empty(alice: User, proposal: DebateProposal, text: str) -> None:
     assert "empty" in faults(alice, replace(proposal, topic=text))["topic"][0]
     assert "empty" in faults(alice, with_seat(proposal, system_prompt=text))["agent_a.system_prompt"][0]

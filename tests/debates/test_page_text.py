@@ -1,7 +1,7 @@
 import pytest
 
 from debates.rendering import to_html
-from debates.templatetags.debate_text import clock, seconds, tokens, with_code
+from debates.templatetags.debate_text import clock, markdown, seconds, tokens, with_code
 
 ATTACKS = [
     "<script>alert(1)</script>",
@@ -73,3 +73,15 @@ def test_the_clock_grows_to_hours() -> None:
 
 def test_a_sentence_with_something_to_type_stays_escaped() -> None:
     assert with_code("Start `<b>ollama</b>`") == "Start <code>&lt;b&gt;ollama&lt;/b&gt;</code>"
+
+
+@pytest.mark.parametrize("piece", ["[", "*a ", "**a _b ", "> ", "- ", "<script>alert(1)</script>", "![x](//evil/)"])
+def test_a_very_long_text_is_shown_as_it_is_and_still_safe(piece: str) -> None:
+    html = to_html(piece * 20_000)
+    assert "<script" not in html and "<img" not in html and "<em>" not in html
+    assert html.startswith("<p>")
+
+
+def test_a_long_text_in_progress_is_not_parsed_ten_times_a_second() -> None:
+    assert "<strong>" in markdown("**bold** " * 10, 2000)
+    assert "<strong>" not in markdown("**bold** " * 1000, 2000)

@@ -148,6 +148,14 @@ def test_a_model_that_never_ends_is_given_up(provider: ScriptedProvider) -> None
     assert provider.closed == 1
 
 
+def test_a_model_that_runs_on_is_cut_at_its_last_sentence(provider: ScriptedProvider) -> None:
+    provider.enqueue(*["It is so. And "] * 10_000)
+    provider.enqueue("Goodbye.")
+    (_, _, text), _ = turns(played(provider, turn_budget_s=1e9))
+    assert 29_000 < len(text) <= 30_020 and text.endswith("It is so.")
+    assert provider.closed == 1
+
+
 def test_the_budget_of_a_turn_holds_for_all_its_attempts(provider: ScriptedProvider) -> None:
     for _ in range(3):
         provider.enqueue(*[Tick()] * 9)
