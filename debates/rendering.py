@@ -40,7 +40,7 @@ _PARSER = _parser()
 
 @lru_cache(maxsize=512)
 def to_html(text: str, limit: int = LIMIT) -> str:
-    """A text longer than `limit` is shown as it is: the time for hostile Markdown grows with the square of its length."""
+    """A text longer than `limit` is shown as it is: hostile Markdown takes time that grows with its length squared."""
     if len(text) > limit:
         return linebreaks(text, autoescape=True)
     return nh3.clean(

@@ -131,7 +131,7 @@ def stop(conversation: Conversation) -> None:
 
 def pause(conversation: Conversation) -> None:
     """Hold the debate. A turn that is being spoken is broken off and will be spoken anew. Raises `WrongStatus`."""
-    _move(conversation, (Status.QUEUED, Status.RUNNING), "paused", status=Status.PAUSED)
+    _move(conversation, Conversation.PAUSABLE, "paused", status=Status.PAUSED)
 
 
 def resume(conversation: Conversation) -> None:
