@@ -113,7 +113,9 @@ def database_url(name: str, default: dict[str, Any]) -> dict[str, Any]:
                 return entry
     except ValueError:  # a port that is no number, or what a / inside the password leaves of one
         pass
-    remedy = "Give postgres://USER:PASSWORD@HOST:PORT/NAME, with %40 for an @ in the password, %2F for a / and the like."
+    remedy = (
+        "Give postgres://USER:PASSWORD@HOST:PORT/NAME, with %40 for an @ in the password, %2F for a / and the like."
+    )
     note(name, "is no address of a PostgreSQL database", remedy)
     return default
 

@@ -138,7 +138,11 @@ DATABASES: dict[str, dict[str, Any]] = {
     )
 }
 if not LOCAL and not text("DATABASE_URL"):
-    note("DATABASE_URL", "is not set", "Without it each machine would keep a file of its own. Name a PostgreSQL database.")
+    note(
+        "DATABASE_URL",
+        "is not set",
+        "Without it each machine would keep a file of its own. Name a PostgreSQL database.",
+    )
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     # IMMEDIATE: a transaction that reads and then writes waits for its turn, where DEFERRED fails at once.
     DATABASES["default"]["OPTIONS"] = {
@@ -225,6 +229,7 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 # Without a broker a request must not wait: the debate stays queued and the reaper wakes a worker later.
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     "socket_connect_timeout": 2,
+    "socket_timeout": 2,
     "max_retries": 1,
     "interval_start": 0.1,
     "connect_retries_timeout": 2,

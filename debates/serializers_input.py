@@ -8,6 +8,7 @@ from rest_framework import serializers
 
 from debates.proposals import DebateProposal, SeatProposal
 
+NAMED_AT_MOST = 10
 SMALLEST, LARGEST = -(2**31), 2**31 - 1
 
 
@@ -90,7 +91,7 @@ def _without_null(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _unknown(given: Mapping[str, Any], known: Mapping[str, Any], prefix: str = "") -> list[str]:
-    return [ascii(f"{prefix}{name[:60]}") for name in given if name not in known]
+    return [ascii(f"{prefix}{name[:60]}") for name in given if name not in known][:NAMED_AT_MOST]
 
 
 class MessagesQuery(serializers.Serializer[Any]):
