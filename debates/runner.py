@@ -5,13 +5,12 @@ Given the transcript that was kept, it goes on at the next turn.
 """
 
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 
 from debates.context import Debate
 from debates.endings import reason_to_end
-from debates.events import DebateEnded, EndReason, Event, Said, Sender, TurnFailed, Waiting
-from debates.turn import Clock, take_turn
-from providers.base import TICK_S
+from debates.events import DebateEnded, EndReason, Event, Said, Sender, TurnFailed
+from debates.turn import Clock, Sleep, take_turn, wait
 
 
 def run(
@@ -19,14 +18,14 @@ def run(
     transcript: Sequence[Said],
     *,
     clock: Clock = time.monotonic,
-    sleep: Callable[[float], None] = time.sleep,
+    sleep: Sleep = time.sleep,
 ) -> Generator[Event, None, None]:
     said = list(transcript)
     while not (reason := reason_to_end(said, debate.max_rounds, debate.stop_phrases)):
         round_number, sender = next_turn(said)
         if said and sender == Sender.AGENT_A:
-            yield from _pause(debate.round_pause_s, clock, sleep)
-        outcome = yield from take_turn(debate, said, round_number, sender, clock)
+            yield from wait(debate.round_pause_s, clock, sleep)
+        outcome = yield from take_turn(debate, said, round_number, sender, clock, sleep)
         yield outcome
         if isinstance(outcome, TurnFailed):
             yield DebateEnded(EndReason.ERROR, outcome.message)
@@ -42,10 +41,3 @@ def next_turn(said: Sequence[Said]) -> tuple[int, Sender]:
         return 1, Sender.AGENT_A
     last = spoken[-1]
     return last.round_number + (last.sender == Sender.AGENT_B), last.sender.opponent
-
-
-def _pause(seconds: float, clock: Clock, sleep: Callable[[float], None]) -> Generator[Event, None, None]:
-    started = clock()
-    while (left := seconds - (clock() - started)) > 0:
-        sleep(min(left, TICK_S))
-        yield Waiting(clock() - started)

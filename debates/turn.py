@@ -20,40 +20,50 @@ from debates.events import (
 )
 from debates.speech import Speech
 from providers.base import (
+    TICK_S,
     ChatRequest,
     Chunk,
     EmptyReply,
     Finish,
     ProviderError,
     ReasoningChunk,
-    ServerFailed,
     TextChunk,
     Tick,
+    TooSlow,
 )
 
 Clock = Callable[[], float]
-EMPTY_REPLY_ATTEMPTS = 3
+Sleep = Callable[[float], None]
+# Where trying again can help, the turn is asked for again after so many seconds, or after what the server asks for.
+RETRY_WAITS_S: Sequence[float] = (1, 3)
+LONGEST_RETRY_AFTER_S = 30
 # A model that runs on without end is cut here, as its token limit would cut it.
 LONGEST_REPLY = 30_000
 
 
 def take_turn(
-    debate: Debate, said: Sequence[Said], round_number: int, sender: Sender, clock: Clock
+    debate: Debate, said: Sequence[Said], round_number: int, sender: Sender, clock: Clock, sleep: Sleep
 ) -> Generator[Event, None, TurnFinished | TurnFailed]:
     """Yield what happens while `sender` speaks and return how it ended, which the caller yields on."""
     request, started = request_for(debate, said, sender), clock()
+    waits_s = iter(RETRY_WAITS_S)
     yield TurnStarted(round_number, sender, request.model)
-    attempt = 1
     while True:
         try:
             return (yield from _listen(debate, request, round_number, sender, clock, started))
-        except EmptyReply as error:
-            if attempt == EMPTY_REPLY_ATTEMPTS:
-                return TurnFailed(round_number, sender, str(error))
-            attempt += 1
-            yield TurnRestarted(str(error))
         except ProviderError as error:
-            return TurnFailed(round_number, sender, str(error))
+            wait_s = next(waits_s, None) if error.retryable else None
+            if wait_s is None or (error.retry_after_s or 0) > LONGEST_RETRY_AFTER_S:
+                return TurnFailed(round_number, sender, str(error))
+            yield TurnRestarted(str(error))
+            yield from wait(error.retry_after_s or wait_s, clock, sleep)
+
+
+def wait(seconds: float, clock: Clock, sleep: Sleep) -> Generator[Event, None, None]:
+    started = clock()
+    while (left := seconds - (clock() - started)) > 0:
+        sleep(min(left, TICK_S))
+        yield Waiting(clock() - started)
 
 
 def _listen(
@@ -118,12 +128,12 @@ class _Reply:
 
 def _check_limits(debate: Debate, model: str, passed_s: float, has_begun: bool) -> None:
     if not has_begun and passed_s > debate.first_token_timeout_s:
-        raise ServerFailed(
+        raise TooSlow(
             f"{model} said nothing for {debate.first_token_timeout_s:g} s. "
             "Use a smaller model or raise FIRST_TOKEN_TIMEOUT_S."
         )
     if passed_s > debate.turn_budget_s:
-        raise ServerFailed(
+        raise TooSlow(
             f"{model} did not finish its turn within {debate.turn_budget_s:g} s. "
             "Limit its max_tokens, use a faster model or raise TURN_BUDGET_S."
         )

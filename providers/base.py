@@ -6,6 +6,7 @@ A provider returns what the model *intends*; executing a tool call is the caller
     ProviderError                 every failure of a model server, with a sentence for the person
       ServerUnreachable           nothing answered at the address
       ServerFailed                it answered with a fault of its own, or the stream broke off
+      TooSlow                     it was silent, or spoke, for longer than it may
       RequestRefused              it refused this request for good
         ModelMissing              the model is not there
         CredentialsRefused        the key is missing, wrong or without the right
@@ -131,6 +132,10 @@ class ServerUnreachable(ProviderError):
 
 class ServerFailed(ProviderError):
     retryable = True
+
+
+class TooSlow(ProviderError):
+    pass
 
 
 class RequestRefused(ProviderError):

@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.db import connection
 from pytest_django import Settings
 
+from debates import turn
 from debates.models import Conversation
 from debates.proposals import DebateProposal, SeatProposal
 from debates.services import create_debate
@@ -25,7 +26,8 @@ def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> No
 
 
 @pytest.fixture(autouse=True)
-def installation(settings: Settings) -> None:
+def installation(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turn, "RETRY_WAITS_S", ())  # a failure fails at once; test_retries has the rest
     settings.AGENTS_ENABLED = True
     settings.ROUND_PAUSE_MS = 0
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # the real one takes a second

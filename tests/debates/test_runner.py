@@ -3,6 +3,7 @@ from itertools import count
 
 import pytest
 
+from debates import turn
 from debates.context import Debate, Speaker
 from debates.events import (
     DebateEnded,
@@ -19,7 +20,18 @@ from debates.events import (
     Waiting,
 )
 from debates.runner import run
-from providers.base import Finish, ReasoningChunk, ServerUnreachable, Tick, Usage
+from providers.base import (
+    Finish,
+    ProviderError,
+    RateLimited,
+    ReasoningChunk,
+    RequestRefused,
+    ServerFailed,
+    ServerUnreachable,
+    Tick,
+    TooSlow,
+    Usage,
+)
 from providers.scripted import ScriptedProvider
 
 A, B = Sender.AGENT_A, Sender.AGENT_B
@@ -115,7 +127,10 @@ def test_a_failure_ends_it_with_the_sentence_for_the_person(provider: ScriptedPr
 
 
 @pytest.mark.parametrize("empty", ["", "  \n", "Ada:", "\x00"])
-def test_an_empty_reply_is_asked_for_again_and_never_kept(provider: ScriptedProvider, empty: str) -> None:
+def test_an_empty_reply_is_asked_for_again_and_never_kept(
+    provider: ScriptedProvider, empty: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turn, "RETRY_WAITS_S", (1, 3))
     provider.enqueue(empty)
     provider.enqueue(ReasoningChunk("only thoughts"))
     provider.enqueue("a")
@@ -126,12 +141,42 @@ def test_an_empty_reply_is_asked_for_again_and_never_kept(provider: ScriptedProv
 
 
 def test_an_agent_that_stays_silent_fails_its_turn(provider: ScriptedProvider) -> None:
-    for _ in range(3):
-        provider.enqueue("")
+    provider.enqueue("")
     events = played(provider)
     assert turns(events) == []
     assert isinstance(events[-1], DebateEnded) and events[-1].reason is EndReason.ERROR
     assert "without a word" in events[-1].message
+
+
+@pytest.mark.parametrize(
+    ("error", "asked"),
+    [
+        (ServerUnreachable("away"), 3),
+        (ServerFailed("broke off"), 3),
+        (RateLimited("later", retry_after_s=5), 3),
+        (RateLimited("much later", retry_after_s=3600), 1),
+        (RequestRefused("never"), 1),
+        (TooSlow("slow"), 1),
+    ],
+)
+def test_a_failure_is_tried_again_where_that_can_help(
+    provider: ScriptedProvider, error: ProviderError, asked: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turn, "RETRY_WAITS_S", (1, 3))
+    for _ in range(3):
+        provider.enqueue("half a sen", error)
+    events = played(provider)
+    assert len(provider.requests) == asked
+    assert events[-1] == DebateEnded(EndReason.ERROR, str(error))
+
+
+def test_what_was_said_before_a_failure_is_not_in_the_reply(
+    provider: ScriptedProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turn, "RETRY_WAITS_S", (1,))
+    provider.enqueue("Half a sentence that ", ServerFailed("broke off"))
+    provider.enqueue("Goodbye.")
+    assert turns(played(provider)) == [(1, A, "Goodbye.")]
 
 
 def test_a_model_that_never_begins_is_given_up(provider: ScriptedProvider) -> None:
@@ -156,7 +201,10 @@ def test_a_model_that_runs_on_is_cut_at_its_last_sentence(provider: ScriptedProv
     assert provider.closed == 1
 
 
-def test_the_budget_of_a_turn_holds_for_all_its_attempts(provider: ScriptedProvider) -> None:
+def test_the_budget_of_a_turn_holds_for_all_its_attempts(
+    provider: ScriptedProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turn, "RETRY_WAITS_S", (1, 3))
     for _ in range(3):
         provider.enqueue(*[Tick()] * 9)
     events = played(provider, turn_budget_s=20)
