@@ -47,6 +47,10 @@ class Debate:
     first_token_timeout_s: float = 300
     turn_budget_s: float = 600
 
+    @property
+    def names(self) -> list[str]:
+        return [speaker.name for speaker in self.speakers.values()]
+
 
 def request_for(debate: Debate, said: Sequence[Said], sender: Sender) -> ChatRequest:
     speaker = debate.speakers[sender]
@@ -59,16 +63,18 @@ def _dialogue(debate: Debate, said: Sequence[Said], speaker: Speaker) -> tuple[C
     window = said[-debate.history_size :]
     turns = [("user", _opening_line(debate, said, window, speaker))]
     turns += [_as_seen_by(speaker.sender, message) for message in window]
-    return (ChatMessage("system", _system_message(debate, speaker)), *_alternating(turns))
+    return (ChatMessage("system", _system_message(debate, said, speaker)), *_alternating(turns))
 
 
-def _system_message(debate: Debate, speaker: Speaker) -> str:
+def _system_message(debate: Debate, said: Sequence[Said], speaker: Speaker) -> str:
     phrases = phrases_for(debate.language)
     opponent = debate.speakers[speaker.sender.opponent]
     lines = [speaker.system_prompt, "", phrases.topic.format(topic=debate.topic)]
     if speaker.position and speaker.position not in speaker.system_prompt:
         lines.append(phrases.position.format(position=speaker.position))
-    lines.append(phrases.rules.format(name=speaker.name, opponent=opponent.name))
+    lines.append(phrases.identity.format(name=speaker.name, opponent=opponent.name))
+    if said:  # the opener has nothing to answer
+        lines.append(phrases.rebuttal.format(opponent=opponent.name))
     return "\n".join(lines)
 
 

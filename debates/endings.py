@@ -41,7 +41,7 @@ DEFAULT_STOP_PHRASES = (
 )
 
 _QUOTED = re.compile(
-    r'"[^"\n]{0,400}"|“[^”]{0,400}”|«[^»]{0,400}»|„[^“”]{0,400}[“”]|‘[^’\n]{1,400}’(?!\w)|(?<!\w)\'[^\'\n]{1,400}\'(?!\w)'
+    r'"(?:[^"\n]|\n(?!\n)){0,400}"|“[^”]{0,400}”|«[^»]{0,400}»|„[^“”]{0,400}[“”]|‘[^’\n]{1,400}’(?!\w)|(?<!\w)\'[^\'\n]{1,400}\'(?!\w)'
     r"|```.*?(?:```|\Z)|`[^`\n]+`|^[ \t]*>[^\n]*$",
     re.S | re.M,
 )
@@ -49,6 +49,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?…。！？])\s+|\n+")
 # Regular expressions of one or more whole words each.
 _OPENERS = (
     *("well", "so", "now", "then", "and", "ok", "okay", "all right", "alright", "finally", "for now", "with that"),
+    *("everyone", "everybody", "усім", "всім", "всем"),
     *("thank you", "thank you all", "thank you everyone", "thank you very much", r"thank you for \w+ \w+"),
     *("thanks", "thanks all", "thanks everyone", "that is all", "that's all"),
     *("ну", "що ж", "отже", "і", "та", "на цьому все", "дякую", "дякую всім", "дякую вам", r"дякую за \w+"),
@@ -79,19 +80,22 @@ _ADDRESSES = (
 )
 
 
-def reason_to_end(said: Sequence[Said], max_rounds: int, stop_phrases: Sequence[str]) -> EndReason | None:
-    if said and said[-1].sender != Sender.MODERATOR and is_farewell(said[-1].content, stop_phrases):
+def reason_to_end(
+    said: Sequence[Said], max_rounds: int, stop_phrases: Sequence[str], names: Sequence[str] = ()
+) -> EndReason | None:
+    """`names`: what the agents are called, since a farewell may address the other one."""
+    if said and said[-1].sender != Sender.MODERATOR and is_farewell(said[-1].content, stop_phrases, names):
         return EndReason.FAREWELL
     if sum(message.sender == Sender.AGENT_B for message in said) >= max_rounds:
         return EndReason.ROUNDS_DONE
     return None
 
 
-def is_farewell(text: str, stop_phrases: Sequence[str]) -> bool:
+def is_farewell(text: str, stop_phrases: Sequence[str], names: Sequence[str] = ()) -> bool:
     """True when one of the last two sentences is, as a whole, one of `stop_phrases` with or without an address."""
     if not stop_phrases:
         return False
-    pattern = _farewell_pattern(tuple(stop_phrases))
+    pattern = _farewell_pattern(tuple(stop_phrases), tuple(names))
     return any(pattern.fullmatch(_bare(sentence)) for sentence in _sentences(text)[-2:] if not _asks(sentence))
 
 
@@ -112,9 +116,10 @@ def _bare(sentence: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def _farewell_pattern(phrases: tuple[str, ...]) -> re.Pattern[str]:
+def _farewell_pattern(phrases: tuple[str, ...], names: tuple[str, ...]) -> re.Pattern[str]:
     acts = [re.escape(bare) for bare in map(_bare, phrases) if bare]
-    act, opener, address = _one_of(acts), _one_of(_OPENERS), _one_of(_ADDRESSES)
+    called = [re.escape(bare) for bare in map(_bare, names) if bare]
+    act, opener, address = _one_of(acts), _one_of([*_OPENERS, *called]), _one_of([*_ADDRESSES, *called])
     return re.compile(rf"(?:{opener} )*{act}(?: (?:{act}|{address}))*")
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 class Phrases:
     topic: str
     position: str
-    rules: str
+    identity: str
+    rebuttal: str
     you_open: str
     opponent_opens: str
     under_way: str
@@ -16,8 +17,9 @@ class Phrases:
 _ENGLISH = Phrases(
     topic="Topic of the debate: {topic}",
     position="Your position, which you keep to the end: {position}",
-    rules="You are {name} and you argue with {opponent}. Speak only as {name}, never for {opponent}. Answer the "
-    "strongest point that {opponent} made last, then give a new reason of your own. Do not close the debate.",
+    identity="You are {name} and you argue with {opponent}. Speak only as {name}, never for {opponent}. Do not close "
+    "the debate.",
+    rebuttal="Answer the strongest point that {opponent} made last, then give a new reason of your own.",
     you_open="The topic is: {topic}\nYou open the debate. Nobody has spoken yet, so there is nothing to answer: state "
     "your position and your first reason.",
     opponent_opens="The topic is: {topic}\n{opponent} opened the debate:",
@@ -26,8 +28,9 @@ _ENGLISH = Phrases(
 _UKRAINIAN = Phrases(
     topic="Тема дебатів: {topic}",
     position="Твоя позиція, якої ти тримаєшся до кінця: {position}",
-    rules="Ти — {name}, твій опонент — {opponent}. Говори лише від імені {name} і ніколи за опонента. Спершу дай "
-    "відповідь на найсильніший із останніх доказів опонента, потім наведи новий власний. Не завершуй дебати.",
+    identity="Ти — {name}, твій опонент — {opponent}. Говори лише від імені {name} і ніколи за опонента. Не завершуй "
+    "дебати.",
+    rebuttal="Спершу дай відповідь на найсильніший із останніх доказів опонента, потім наведи новий власний.",
     you_open="Тема: {topic}\nТи відкриваєш дебати. Ще ніхто не говорив, тож заперечувати нема чого: назви свою позицію "
     "і перший доказ.",
     opponent_opens="Тема: {topic}\nДебати відкриває {opponent}:",
@@ -36,8 +39,9 @@ _UKRAINIAN = Phrases(
 _RUSSIAN = Phrases(
     topic="Тема дебатов: {topic}",
     position="Твоя позиция, которой ты держишься до конца: {position}",
-    rules="Ты — {name}, твой оппонент — {opponent}. Говори только от имени {name} и никогда за оппонента. Сначала "
-    "ответь на самый сильный из последних доводов оппонента, потом приведи новый собственный. Не завершай дебаты.",
+    identity="Ты — {name}, твой оппонент — {opponent}. Говори только от имени {name} и никогда за оппонента. Не "
+    "завершай дебаты.",
+    rebuttal="Сначала ответь на самый сильный из последних доводов оппонента, потом приведи новый собственный.",
     you_open="Тема: {topic}\nТы открываешь дебаты. Ещё никто не говорил, так что возражать нечему: назови свою "
     "позицию и первый довод.",
     opponent_opens="Тема: {topic}\nДебаты открывает {opponent}:",

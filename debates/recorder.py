@@ -166,7 +166,7 @@ def _speaker(seat: Seat) -> Speaker:
         system_prompt=seat.system_prompt,
         position=seat.position,
         model=seat.model,
-        stream=registry.get(seat.provider).stream,
+        stream=lambda request: registry.get(seat.provider).stream(request),  # anew each turn: its server may move
         options={**profile.default_options, **seat.options},
         recipe="plain" if profile.tiny else "dialogue",
     )

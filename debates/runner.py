@@ -21,7 +21,7 @@ def run(
     sleep: Sleep = time.sleep,
 ) -> Generator[Event, None, None]:
     said = list(transcript)
-    while not (reason := reason_to_end(said, debate.max_rounds, debate.stop_phrases)):
+    while not (reason := reason_to_end(said, debate.max_rounds, debate.stop_phrases, debate.names)):
         round_number, sender = next_turn(said)
         if said and sender == Sender.AGENT_A:
             yield from wait(debate.round_pause_s, clock, sleep)

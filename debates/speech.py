@@ -12,11 +12,21 @@ class Speech:
     """Text in pieces as they arrive. Until it is clear whether a name opens the speech, nothing is let out."""
 
     def __init__(self, own_names: Iterable[str]) -> None:
-        names = "|".join(re.escape(name) for name in sorted(own_names, key=len, reverse=True) if name)
-        self._prefix = re.compile(rf"\s*[*_#\[\s]{{0,4}}(?:{names})[*_\]]{{0,3}}\s*[:：][*_]{{0,3}}\s*", re.I)
-        self._decided_at = max((len(name) for name in own_names), default=0) + 12
+        self._names = [name for name in own_names if name]
+        name = f"(?:{'|'.join(map(re.escape, sorted(self._names, key=len, reverse=True))) or '(?!)'})"
+        forms = (
+            rf"[*_#\[(]{{0,4}}\s*{name}[*_\])]{{0,3}}(?: says| said)?\s*[:：][*_]{{0,3}}",  # "**Ada:**", "Ada says:"
+            rf"[\[(]{name}[\])]",  # "(Ada)"
+            rf"[*_#]{{1,3}}\s*{name}[*_]{{0,3}}\s*\n",  # a heading
+        )
+        self._prefix = re.compile(rf"(?:\s*(?:{'|'.join(forms)}))+\s*", re.I)
+        self._decided_at = 2 * max(map(len, self._names), default=0) + 20
         self._begun = False
         self.text = ""
+
+    def anew(self) -> "Speech":
+        """An empty speech of the same speaker."""
+        return Speech(self._names)
 
     def add(self, piece: str) -> str:
         """The text that may be shown now; empty while the beginning is still open."""
@@ -31,8 +41,9 @@ class Speech:
 
     def _begin(self) -> str:
         self._begun = True
-        name = self._prefix.match(self.text)
-        self.text = self.text[name.end() if name else 0 :].lstrip()
+        text = self.text.lstrip()
+        name = self._prefix.match(text)
+        self.text = text[name.end() if name else 0 :].lstrip()
         return self.text
 
     def content(self, finish_reason: str) -> str:

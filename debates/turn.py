@@ -28,6 +28,7 @@ from providers.base import (
     ProviderError,
     ReasoningChunk,
     TextChunk,
+    TextWasReasoning,
     Tick,
     TooSlow,
 )
@@ -121,6 +122,10 @@ class _Reply:
             case ReasoningChunk(text):
                 self.reasoning.append(text)
                 return ReasoningDelta()
+            case TextWasReasoning():
+                self.reasoning.append(self.speech.text)
+                self.speech = self.speech.anew()
+                return TurnRestarted("What came so far was reasoning.")
             case Finish():
                 self.finish = chunk
         return None

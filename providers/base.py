@@ -69,6 +69,11 @@ class ReasoningChunk:
 
 
 @dataclass(frozen=True, slots=True)
+class TextWasReasoning:
+    """All text that came so far was reasoning: a closing tag came whose opening one stood in the prompt."""
+
+
+@dataclass(frozen=True, slots=True)
 class ToolCallChunk:
     call: ToolCall
 
@@ -95,7 +100,7 @@ class Finish:
     usage: Usage = Usage()
 
 
-Chunk = TextChunk | ReasoningChunk | ToolCallChunk | Tick | Finish
+Chunk = TextChunk | ReasoningChunk | TextWasReasoning | ToolCallChunk | Tick | Finish
 
 TICK_S = 0.25
 

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.utils.module_loading import import_string
 
-from providers.base import ModelInfo, Provider, ProviderError
+from providers.base import ChatRequest, Chunk, ModelInfo, Provider, ProviderError, ServerUnreachable
 
 _ERROR_AGE_S = 5
 _MODELS_AGE_S = 60
@@ -119,12 +119,26 @@ def _ask(provider: Provider) -> list[ModelInfo] | ProviderError:
         return error
 
 
-def embedded_address() -> str:
-    """Where the embedded server listens: the file it leaves its address in, else its usual port."""
+def embedded_address() -> str | None:
+    """Where the embedded server listens; it leaves its address in a file for as long as it runs."""
     try:
         return Path(settings.EMBEDDED_MODEL_ADDRESS_FILE).read_text().strip()
     except FileNotFoundError:
-        return f"http://127.0.0.1:{settings.EMBEDDED_MODEL_PORT}/v1"
+        return None
+
+
+class _NotRunning:
+    """Stands in for the embedded server: at its usual port another installation's may listen."""
+
+    def stream(self, request: ChatRequest) -> Generator[Chunk, None, None]:
+        self.models()
+        yield from ()
+
+    def models(self) -> list[ModelInfo]:
+        raise ServerUnreachable("The embedded model server is not running. Start it with `make run`.")
+
+
+_NOT_RUNNING = _NotRunning()
 
 
 def openai_label() -> str:
@@ -143,9 +157,12 @@ def embedded_model_name() -> str:
 
 
 def _make_embedded() -> Provider:
+    address = embedded_address()
+    if address is None:
+        return _NOT_RUNNING
     return _kept(
         "providers.openai_compatible.OpenAICompatibleProvider",
-        base_url=embedded_address(),
+        base_url=address,
         label="The embedded model server",
         remedy="Start it with `make run`.",
     )

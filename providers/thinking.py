@@ -1,13 +1,14 @@
 """Takes the `<think>` blocks out of a text that arrives in pieces.
 
-A block that is never closed runs to the end of the reply. A closing tag without an opening one means that the prompt
-held the opening tag: what stands before it, as far as it has not been handed out yet, is reasoning. What has been
-handed out cannot be unsaid: it stays text and only the tag is dropped.
+A block that is never closed runs to the end of the reply. A closing tag before any other tag means that the prompt held
+the opening one: all that stands before it is reasoning, and of what has been handed out as text that is said.
 """
 
 import re
 
-from providers.base import ReasoningChunk, TextChunk
+from providers.base import ReasoningChunk, TextChunk, TextWasReasoning
+
+Part = TextChunk | ReasoningChunk | TextWasReasoning
 
 _TAG = re.compile(r"<(/?)think(?:ing)?>", re.IGNORECASE)
 _TAGS = ("<think>", "<thinking>", "</think>", "</thinking>")
@@ -23,36 +24,41 @@ class ThinkSplitter:
         self._held = ""
         self._thinking = False
         self._at_start = True
-        self._begun = False
+        self._tag_seen = False
+        self._said = False
         self._last_said = " "
 
-    def feed(self, piece: str) -> list[TextChunk | ReasoningChunk]:
+    def feed(self, piece: str) -> list[Part]:
         text = self._held + piece
-        chunks: list[TextChunk | ReasoningChunk] = []
+        chunks: list[Part] = []
         position = 0
         for tag in _TAG.finditer(text):
             closing = tag[1] == "/"
-            chunks += self._chunk(text[position : tag.start()], self._thinking or (closing and not self._begun))
-            self._thinking, self._at_start, self._begun = not closing, True, True
+            opened_in_prompt = closing and not self._tag_seen
+            if opened_in_prompt and self._said:
+                chunks.append(TextWasReasoning())
+                self._last_said = " "
+            chunks += self._chunk(text[position : tag.start()], self._thinking or opened_in_prompt)
+            self._thinking, self._at_start, self._tag_seen = not closing, True, True
             position = tag.end()
         cut = max(position, _possible_tag(text))
         self._held = text[cut:]
         return chunks + self._chunk(text[position:cut], self._thinking)
 
-    def end(self) -> list[TextChunk | ReasoningChunk]:
+    def end(self) -> list[Part]:
         """What was held back and turned out to be no tag."""
         held, self._held = self._held, ""
         return self._chunk(held, self._thinking)
 
-    def _chunk(self, text: str, thinking: bool) -> list[TextChunk | ReasoningChunk]:
+    def _chunk(self, text: str, thinking: bool) -> list[Part]:
         if self._at_start and (thinking or self._last_said.isspace()):
             text = text.lstrip()
         if not text:
             return []
-        self._at_start, self._begun = False, True
+        self._at_start = False
         if thinking:
             return [ReasoningChunk(text)]
-        self._last_said = text[-1]
+        self._said, self._last_said = True, text[-1]
         return [TextChunk(text)]
 
 

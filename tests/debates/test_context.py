@@ -33,6 +33,13 @@ def test_the_opener_is_told_that_it_opens_and_that_nobody_has_spoken() -> None:
     assert "You open the debate" in opening and "Nobody has spoken yet" in opening
 
 
+@pytest.mark.parametrize(("language", "word"), [("en", "strongest"), ("uk", "найсильніший"), ("ru", "самый сильный")])
+def test_only_who_has_heard_something_is_asked_to_answer_it(language: str, word: str) -> None:
+    assert word not in str(sent([], A, language=language))
+    assert word in sent(transcript(1), B, language=language)[0][1]
+    assert word in sent(transcript(2), A, language=language)[0][1]
+
+
 def test_the_second_speaker_sees_the_opening_once() -> None:
     messages = sent(transcript(1), B)
     assert [role for role, _ in messages] == ["system", "user"]

@@ -24,6 +24,7 @@ FAREWELLS = [
     "Спасибо всем, до встречи!",
     "На этом всё.",
     "> You said so yourself.\n\nI keep my view.\nGoodbye!",
+    "Всем пока.",
     "Thank you for this debate. Thank you very much and goodbye, dear friends.",
 ]
 NOT_FAREWELLS = [
@@ -55,6 +56,7 @@ NOT_FAREWELLS = [
     "Пока вы не докажете",
     "Прощай, оружие - роман",
     "Это не прощание, до свидания я не скажу.",
+    'The letter ended: "Dear friend.\nGoodbye.\nYour Bob" and I cried.',
     "",
 ]
 
@@ -76,6 +78,12 @@ def test_a_stop_phrase_in_passing_does_not(text: str) -> None:
 def test_it_is_decided_at_once_for_any_text(filler: str, end: str) -> None:
     """A search that tries every way to split such a text would not end within this test's time limit, nor at all."""
     assert not is_farewell("bye " + filler * 5000 + end + " which is no farewell", DEFAULT_STOP_PHRASES)
+
+
+@pytest.mark.parametrize("text", ["Goodbye, Bob!", "Well, goodbye, Bob.", "До побачення, Боб.", "Bob, goodbye."])
+def test_a_farewell_may_address_the_opponent_by_name(text: str) -> None:
+    assert is_farewell(text, DEFAULT_STOP_PHRASES, ["Ann", "Bob", "Боб"])
+    assert not is_farewell(text, DEFAULT_STOP_PHRASES, ["Ann"])
 
 
 def test_an_empty_list_switches_the_phrases_off() -> None:

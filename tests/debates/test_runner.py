@@ -28,6 +28,7 @@ from providers.base import (
     RequestRefused,
     ServerFailed,
     ServerUnreachable,
+    TextWasReasoning,
     Tick,
     TooSlow,
     Usage,
@@ -105,6 +106,14 @@ def test_words_are_passed_on_as_they_come(provider: ScriptedProvider) -> None:
     assert isinstance(finished, TurnFinished)
     assert (finished.content, finished.reasoning, finished.model) == (long + "And more.", "hm", "m-1")
     assert (finished.usage, finished.finish_reason) == (Usage(7, 3), "stop")
+
+
+def test_what_turns_out_to_be_reasoning_is_no_speech(provider: ScriptedProvider) -> None:
+    provider.enqueue("They say A, so I should say ", TextWasReasoning(), ReasoningChunk("B."), "Goodbye.")
+    events = played(provider)
+    finished = next(event for event in events if isinstance(event, TurnFinished))
+    assert (finished.content, finished.reasoning) == ("Goodbye.", "They say A, so I should say B.")
+    assert any(isinstance(event, TurnRestarted) for event in events)
 
 
 def test_each_agent_hears_the_other(provider: ScriptedProvider) -> None:

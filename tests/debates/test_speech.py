@@ -2,7 +2,20 @@ import pytest
 
 from debates.speech import Speech
 
-PREFIXES = ["Ada: ", "ada:", "**Ada:** ", "**Ada**: ", "Agent A: ", "[Ada]: ", "\n\nAda:\n"]
+PREFIXES = [
+    "Ada: ",
+    "ada:",
+    "**Ada:** ",
+    "**Ada**: ",
+    "Agent A: ",
+    "[Ada]: ",
+    "\n\nAda:\n",
+    "**Ada**\n",
+    "# Ada\n\n",
+    "Ada: Ada: ",
+    "(Ada) ",
+    "Ada says: ",
+]
 
 
 @pytest.mark.parametrize("prefix", PREFIXES)

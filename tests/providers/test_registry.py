@@ -8,7 +8,7 @@ import pytest
 from pytest_django import Settings
 
 from providers import registry
-from providers.base import ModelInfo, ServerUnreachable
+from providers.base import ChatRequest, ModelInfo, ServerUnreachable
 from providers.ollama import OllamaProvider
 from providers.openai_compatible import OpenAICompatibleProvider
 from providers.scripted import ScriptedProvider
@@ -60,12 +60,13 @@ def test_a_provider_is_kept_per_address_and_key(settings: Settings) -> None:
 
 def test_the_embedded_server_is_found_where_it_says(settings: Settings, tmp_path: Path) -> None:
     settings.EMBEDDED_MODEL_ADDRESS_FILE = tmp_path / "model-address"
-    settings.EMBEDDED_MODEL_PORT = 1234
-    assert registry.embedded_address() == "http://127.0.0.1:1234/v1"
-    before = registry.get("embedded")
+    absent = registry.get("embedded")
+    for ask in (absent.models, lambda: next(absent.stream(ChatRequest("m", ())))):
+        with pytest.raises(ServerUnreachable, match="make run"):
+            ask()
     (tmp_path / "model-address").write_text("http://127.0.0.1:4321/v1\n")
     assert registry.embedded_address() == "http://127.0.0.1:4321/v1"
-    assert registry.get("embedded") is not before
+    assert registry.get("embedded") is not absent
 
 
 def test_a_test_puts_its_own_provider_in() -> None:

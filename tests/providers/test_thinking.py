@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from providers.base import ReasoningChunk, TextChunk
+from providers.base import ReasoningChunk, TextChunk, TextWasReasoning
 from providers.thinking import ThinkSplitter
 
 
@@ -43,8 +43,21 @@ def test_a_closing_tag_alone_makes_reasoning_of_what_was_not_handed_out() -> Non
     assert _split("They say A.\n</think>\n\nB is right.") == ("B is right.", "They say A.\n")
 
 
-def test_what_was_handed_out_stays_and_only_the_tag_is_dropped() -> None:
-    assert _split("They say A. ", "Hm.</think>B is right.") == ("They say A. Hm.B is right.", "")
+def test_of_text_that_was_handed_out_it_is_said_that_it_was_reasoning() -> None:
+    splitter = ThinkSplitter()
+    parts = [*splitter.feed("They say A. "), *splitter.feed("Hm.</think>\nB is right."), *splitter.end()]
+    assert parts == [
+        TextChunk("They say A. "),
+        TextWasReasoning(),
+        ReasoningChunk("Hm."),
+        TextChunk("B is right."),
+    ]
+
+
+def test_a_closing_tag_after_a_whole_block_takes_nothing_back() -> None:
+    splitter = ThinkSplitter()
+    parts = [*splitter.feed("<think>a</think>B ends a block with </think> always."), *splitter.end()]
+    assert TextWasReasoning() not in parts
 
 
 def test_it_holds_back_no_more_than_a_possible_tag() -> None:
