@@ -32,7 +32,14 @@ _Answer = openai.AsyncAPIResponse[openai.AsyncStream[ChatCompletionChunk]]
 class OpenAICompatibleProvider:
     """`remedy` is the sentence that tells what to start or set when nothing answers at `base_url`."""
 
-    def __init__(self, base_url: str, api_key: str = "", label: str = "The model server", remedy: str = "") -> None:
+    def __init__(
+        self,
+        base_url: str,
+        api_key: str = "",
+        label: str = "The model server",
+        remedy: str = "",
+        keeps_connections: bool = True,
+    ) -> None:
         self._server = Server(
             label,
             base_url,
@@ -41,6 +48,7 @@ class OpenAICompatibleProvider:
             key=api_key,
             key_setting="OPENAI_API_KEY",
         )
+        self.keeps_connections = keeps_connections
         self._client = PerProcess(self._make_client)
 
     def _make_client(self) -> openai.AsyncOpenAI:
@@ -50,6 +58,7 @@ class OpenAICompatibleProvider:
             api_key=self._server.key or "none",  # for an empty one the package would take OPENAI_API_KEY
             max_retries=0,
             timeout=httpx2.Timeout(None, connect=_CONNECT_TIMEOUT_S),
+            default_headers=None if self.keeps_connections else {"Connection": "close"},
         )
         if not self._server.key:  # A server without a key is not OpenAI: do not send it OPENAI_ORG_ID.
             client.organization = client.project = None

@@ -165,6 +165,9 @@ def _make_embedded() -> Provider:
         base_url=address,
         label="The embedded model server",
         remedy="Start it with `make run`.",
+        # llama.cpp's server promises to keep a connection and then closes it after a streamed reply (measured), so that
+        # the next request on it may find nobody.
+        keeps_connections=False,
     )
 
 
@@ -181,12 +184,12 @@ def _make_openai() -> Provider:
     )
 
 
-def _kept(class_path: str, **arguments: str) -> Provider:
+def _kept(class_path: str, **arguments: str | bool) -> Provider:
     with _making:
         return _made(class_path, **arguments)
 
 
 @cache
-def _made(class_path: str, **arguments: str) -> Provider:
+def _made(class_path: str, **arguments: str | bool) -> Provider:
     provider: Provider = import_string(class_path)(**arguments)
     return provider

@@ -11,6 +11,15 @@ class AlreadyRunning(Exception):
     pass
 
 
+def running_at(path: Path) -> str:
+    """The address that a running `up` published; empty when there is none, or was none yet."""
+    with suppress(OSError, ValueError):
+        pid, _, address = path.read_text().partition(" ")
+        os.kill(int(pid), 0)
+        return address
+    return ""
+
+
 class UpLock:
     """The descriptor goes to every leash, and such a lock ends with the last holder of the descriptor. So after a
     kill -9 of the supervisor the next one waits here until the old children are gone."""

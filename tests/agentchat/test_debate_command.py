@@ -72,7 +72,7 @@ def test_it_keeps_the_debate_for_its_owner(agents: ScriptedProvider, alice: User
     ("options", "words"),
     [
         ({"a": "nobody-like-that"}, "agent_a.persona: There is no persona"),
-        ({"rounds": -1}, "max_rounds: Give a whole number"),
+        ({"rounds": 2000}, "max_rounds: Give a whole number"),
         ({"user": "ghost"}, "no user 'ghost'"),
     ],
 )
@@ -80,6 +80,12 @@ def test_a_wrong_wish_is_refused_by_name(agents: ScriptedProvider, options: dict
     with pytest.raises(CommandError, match=words):
         call_command("debate", "Tax?", **{"rounds": 1, **options})
     assert not Conversation.objects.exists()
+
+
+@pytest.mark.parametrize("rounds", ["0", "-1", "many", "1.5"])
+def test_it_wants_at_least_one_round(agents: ScriptedProvider, rounds: str) -> None:
+    with pytest.raises(CommandError, match="give 1 or more"):
+        call_command("debate", "Tax?", f"--rounds={rounds}")
 
 
 def test_a_failure_says_what_to_do(agents: ScriptedProvider) -> None:

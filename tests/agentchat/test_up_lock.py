@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agentchat.embedded.lock import AlreadyRunning, UpLock
+from agentchat.embedded.lock import AlreadyRunning, UpLock, running_at
 from tests.agentchat.processes import is_alive, pid_in, python, running
 
 # Its child takes a second to end.
@@ -29,6 +29,17 @@ def test_the_second_is_told_where_the_first_one_is(tmp_path: Path) -> None:
         expected = rf"already running at http://127\.0\.0\.1:8000 \(process {holder.pid}\)"
         with pytest.raises(AlreadyRunning, match=expected):
             UpLock(tmp_path / "lock")
+
+
+def test_other_commands_find_the_address_of_the_running_one(tmp_path: Path) -> None:
+    lock = tmp_path / "lock"
+    assert running_at(lock) == ""
+    with running(python(HOLDER, lock, tmp_path / "pid")) as holder:
+        pid_in(tmp_path / "pid")
+        assert running_at(lock) == "http://127.0.0.1:8000"
+        holder.send_signal(signal.SIGKILL)
+        holder.wait()
+        assert running_at(lock) == ""
 
 
 def test_it_outlives_a_killed_supervisor_until_its_children_are_gone(tmp_path: Path) -> None:

@@ -64,6 +64,16 @@ def test_it_sends_messages_tools_and_options(openai_provider: OpenAICompatiblePr
     }
 
 
+@pytest.mark.parametrize(("keeps", "header"), [(True, "keep-alive"), (False, "close")])
+def test_a_server_that_breaks_its_promise_to_keep_connections_is_asked_for_none(
+    server: ModelServer, keeps: bool, header: str
+) -> None:
+    provider = OpenAICompatibleProvider(f"{server.url}/v1", keeps_connections=keeps)
+    list(provider.stream(ChatRequest("m", ())))
+    provider.close()
+    assert server.requests[0].headers["connection"] == header
+
+
 def test_a_server_without_a_key_is_sent_none_of_ours(
     server: ModelServer, ask: ChatRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -26,9 +26,12 @@ class _Counting(ScriptedProvider):
         return answer
 
 
-def test_the_shipped_profiles_make_their_providers() -> None:
+def test_the_shipped_profiles_make_their_providers(settings: Settings, tmp_path: Path) -> None:
+    settings.EMBEDDED_MODEL_ADDRESS_FILE = tmp_path / "model-address"
+    (tmp_path / "model-address").write_text("http://127.0.0.1:4321/v1")
     assert list(registry.profiles()) == ["embedded", "ollama", "openai"]
-    assert isinstance(registry.get("embedded"), OpenAICompatibleProvider)
+    embedded = registry.get("embedded")
+    assert isinstance(embedded, OpenAICompatibleProvider) and not embedded.keeps_connections
     assert isinstance(registry.get("openai"), OpenAICompatibleProvider)
     assert isinstance(registry.get("ollama"), OllamaProvider)
 

@@ -2,7 +2,7 @@
 
 import signal
 import sys
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from contextlib import suppress
 from typing import Any
 from uuid import UUID
@@ -32,8 +32,13 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("topic", help="what they argue about")
-        parser.add_argument("--rounds", type=int, default=3, help="one round is one message of each (default 3)")
-        parser.add_argument("--a", default="", metavar="PERSONA", help="slug of the persona that opens")
+        parser.add_argument("--rounds", type=_rounds, default=3, help="one round is one message of each (default 3)")
+        parser.add_argument(
+            "--a",
+            default="",
+            metavar="PERSONA",
+            help="slug of the persona that opens; the admin and /api/v1/personas/ list them",
+        )
         parser.add_argument("--b", default="", metavar="PERSONA", help="slug of its opponent")
         parser.add_argument("--json", action="store_true", help="print the events, one JSON object a line")
         parser.add_argument("--user", default="", help="username of the owner (default: the first superuser)")
@@ -58,6 +63,12 @@ class Command(BaseCommand):
             max_rounds=rounds,
         )
         return services.create_debate(_owner(user), proposal, start=False).conversation
+
+
+def _rounds(text: str) -> int:
+    if not (text.isdecimal() and int(text) > 0):
+        raise ArgumentTypeError(f"{text} is no number of rounds; give 1 or more.")
+    return int(text)
 
 
 def _make_ready() -> None:

@@ -6,15 +6,20 @@ from django.contrib.auth.models import User
 from django.core.management.base import BaseCommand, CommandError
 
 from accounts import links
+from agentchat.embedded.lock import running_at
 
 
 class Command(BaseCommand):
     help = "Prints a link that signs a person in once, within 24 hours."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        local = f"http://127.0.0.1:{settings.PORT}" if settings.LOCAL else ""
+        local = running_at(settings.VAR_DIR / "up.lock") or f"http://127.0.0.1:{settings.PORT}"
         parser.add_argument("username", nargs="?", help="default: the owner of this installation")
-        parser.add_argument("--address", default=local, help="where the site is reached, such as https://example.org")
+        parser.add_argument(
+            "--address",
+            default=local if settings.LOCAL else "",
+            help="where the site is reached, such as https://example.org",
+        )
 
     def handle(self, *args: Any, username: str | None, address: str, **options: Any) -> None:
         user = self._user(username) if username else links.ensure_local_user()
