@@ -9,6 +9,8 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 # The page of Swagger UI brings a style sheet of its own inside the page; its scripts are files.
 api_docs = csp_update({"style-src": ["'self'", "'unsafe-inline'"]})(SpectacularSwaggerSplitView.as_view())
 
+admin.site.site_header = admin.site.site_title = "Agent Chat"
+
 handler500 = "debates.api_errors.server_error"
 # Pages that are not ours, such as the admin's, name no icon.
 icon = RedirectView.as_view(url=lazy(staticfiles_storage.url, str)("icon.svg"))

@@ -43,6 +43,21 @@ class ConversationAdmin(admin.ModelAdmin[Conversation]):
     search_fields = ("topic",)  # shows the field; get_search_results does the search
     date_hierarchy = "created_at"
     readonly_fields = (*(field.name for field in Conversation._meta.concrete_fields), "said")
+    fieldsets = (
+        (None, {"fields": ("topic", "owner", "status", "end_reason", "error", "max_rounds", "total_rounds", "said")}),
+        ("Times", {"fields": ("created_at", "started_at", "ended_at")}),
+        ("Settings", {"classes": ["collapse"], "fields": ("language", "stop_phrases", "settings")}),
+        (
+            "Inside",
+            {
+                "classes": ["collapse"],
+                "fields": (
+                    *("id", "lease_owner", "fence", "lease_until", "enqueued_at"),
+                    *("idempotency_key", "request_digest"),
+                ),
+            },
+        ),
+    )
     list_per_page = 25
     inlines = (SeatInline,)
     actions = ("stop", "pause", "resume")
