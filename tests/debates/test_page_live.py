@@ -96,7 +96,7 @@ def test_forty_messages_need_as_many_queries_as_two(page: Client, alice: User) -
     [
         (Status.QUEUED, "as soon as a worker is free", {"pause", "stop"}),
         (Status.RUNNING, "Live", {"pause", "stop"}),
-        (Status.PAUSED, "Resume goes on at the next turn", {"resume", "stop"}),
+        (Status.PAUSED, "Resume to go on at the next turn", {"resume", "stop"}),
         (Status.STOPPED, "Somebody stopped it. Everything that was said is kept", set()),
         (Status.FINISHED, "All rounds have been spoken", set()),
         (Status.FAILED, "The server is gone", {"resume"}),
@@ -234,7 +234,7 @@ def test_a_paused_page_shows_no_speaker(alice: User) -> None:
     late = Notice("text", {"round": 1, "sender": "AGENT_A", "text": "Too late."})
     frames = _frames(debate, paused, late)
     assert len(frames) == 1
-    assert "Resume goes on at the next turn" in frames[0]
+    assert "Resume to go on at the next turn" in frames[0]
 
 
 def test_the_clock_of_a_page_begins_when_its_debate_did(alice: User) -> None:
