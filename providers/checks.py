@@ -2,21 +2,19 @@
 
 from importlib.util import find_spec
 from typing import Any
-from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 
-from providers.registry import KNOWN_HOSTS, embedded_model_file
+from providers.registry import embedded_model_file, openai_label, openai_needs_key
 
 
 @register()
 def openai_key(**_: Any) -> list[CheckMessage]:
-    host = urlsplit(settings.OPENAI_BASE_URL).hostname or ""
-    if settings.AI_PROFILE != "openai" or settings.OPENAI_API_KEY or host not in KNOWN_HOSTS:
+    if settings.AI_PROFILE != "openai" or settings.OPENAI_API_KEY or not openai_needs_key():
         return []
     hint = "Set OPENAI_API_KEY, or AI_PROFILE to embedded or ollama, which need no key."
-    return [Error(f"{KNOWN_HOSTS[host]} answers no request without a key.", hint=hint, id="providers.E001")]
+    return [Error(f"{openai_label()} answers no request without a key.", hint=hint, id="providers.E001")]
 
 
 @register()

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.utils.module_loading import import_string
 
-from providers.base import ChatRequest, Chunk, ModelInfo, Provider, ProviderError, ServerUnreachable
+from providers.base import ChatRequest, Chunk, CredentialsRefused, ModelInfo, Provider, ProviderError, ServerUnreachable
 
 _ERROR_AGE_S = 5
 _MODELS_AGE_S = 60
@@ -127,18 +127,24 @@ def embedded_address() -> str | None:
         return None
 
 
-class _NotRunning:
-    """Stands in for the embedded server: at its usual port another installation's may listen."""
+class _Absent:
+    """Stands in for a server that is known not to be there, so that nobody is asked in its place."""
+
+    def __init__(self, kind: type[ProviderError], message: str) -> None:
+        self._kind, self._message = kind, message
 
     def stream(self, request: ChatRequest) -> Generator[Chunk, None, None]:
         self.models()
         yield from ()
 
     def models(self) -> list[ModelInfo]:
-        raise ServerUnreachable("The embedded model server is not running. Start it with `make run`.")
+        raise self._kind(self._message)
 
 
-_NOT_RUNNING = _NotRunning()
+# At its usual port another installation's may listen.
+_NOT_RUNNING = _Absent(ServerUnreachable, "The embedded model server is not running. Start it with `make run`.")
+# Who uses none of these services need not be known to them.
+_NO_KEY = _Absent(CredentialsRefused, "There is no key for this server. Set OPENAI_API_KEY.")
 
 
 def openai_label() -> str:
@@ -148,6 +154,10 @@ def openai_label() -> str:
 def embedded_model_file() -> Path | None:
     """The GGUF file that the person chose; None for the small model that comes along."""
     return Path(settings.EMBEDDED_MODEL_PATH).expanduser() if settings.EMBEDDED_MODEL_PATH else None
+
+
+def openai_needs_key() -> bool:
+    return urlsplit(settings.OPENAI_BASE_URL).hostname in KNOWN_HOSTS
 
 
 def embedded_model_name() -> str:
@@ -176,6 +186,8 @@ def _make_ollama() -> Provider:
 
 
 def _make_openai() -> Provider:
+    if openai_needs_key() and not settings.OPENAI_API_KEY:
+        return _NO_KEY
     return _kept(
         "providers.openai_compatible.OpenAICompatibleProvider",
         base_url=settings.OPENAI_BASE_URL,

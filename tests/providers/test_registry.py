@@ -8,7 +8,7 @@ import pytest
 from pytest_django import Settings
 
 from providers import registry
-from providers.base import ChatRequest, ModelInfo, ServerUnreachable
+from providers.base import ChatRequest, CredentialsRefused, ModelInfo, ServerUnreachable
 from providers.ollama import OllamaProvider
 from providers.openai_compatible import OpenAICompatibleProvider
 from providers.scripted import ScriptedProvider
@@ -30,10 +30,25 @@ def test_the_shipped_profiles_make_their_providers(settings: Settings, tmp_path:
     settings.EMBEDDED_MODEL_ADDRESS_FILE = tmp_path / "model-address"
     (tmp_path / "model-address").write_text("http://127.0.0.1:4321/v1")
     assert list(registry.profiles()) == ["embedded", "ollama", "openai"]
+    settings.OPENAI_API_KEY = "key"
     embedded = registry.get("embedded")
     assert isinstance(embedded, OpenAICompatibleProvider) and not embedded.keeps_connections
     assert isinstance(registry.get("openai"), OpenAICompatibleProvider)
     assert isinstance(registry.get("ollama"), OllamaProvider)
+
+
+@pytest.mark.parametrize("address", ["https://openrouter.ai/api/v1", "https://api.openai.com/v1"])
+def test_a_service_that_wants_a_key_is_not_asked_without_one(settings: Settings, address: str) -> None:
+    settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY = address, ""
+    provider = registry.get("openai")
+    for ask in (provider.models, lambda: next(provider.stream(ChatRequest("m", ())))):
+        with pytest.raises(CredentialsRefused, match="Set OPENAI_API_KEY"):
+            ask()
+
+
+def test_a_server_of_ones_own_needs_no_key(settings: Settings) -> None:
+    settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY = "http://127.0.0.1:1/v1", ""
+    assert isinstance(registry.get("openai"), OpenAICompatibleProvider)
 
 
 def test_models_and_options_come_from_the_settings(settings: Settings) -> None:
