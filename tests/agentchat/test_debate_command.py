@@ -107,7 +107,15 @@ def started(tmp_path: Path, *arguments: str) -> subprocess.Popen[str]:
     environment = {**os.environ, "VAR_DIR": str(tmp_path), "ROUND_PAUSE_MS": "0"}
     environment.pop("AGENTS_ENABLED", None)
     command = [sys.executable, "manage.py", "debate", "Should billionaires exist?", "--json", *arguments]
-    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        command,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # A suite that runs in the background of a shell inherits that SIGINT is ignored, and so would the command.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
 
 
 @pytest.mark.timeout(600)
