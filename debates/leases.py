@@ -54,11 +54,14 @@ def from_now(seconds: float) -> Combinable:
     return ExpressionWrapper(Now() + Value(timedelta(seconds=seconds)), output_field=DateTimeField())
 
 
+def _unattended() -> Q:
+    return Q(status=Status.QUEUED) | Q(status=Status.RUNNING, lease_until__lt=Now())
+
+
 def claim(conversation_id: uuid.UUID) -> Lease | None:
     """Take a queued debate, or a running one whose lease ran out; None when somebody else has it."""
-    free = Q(status=Status.QUEUED) | Q(status=Status.RUNNING, lease_until__lt=Now())
     with transaction.atomic():
-        won = Conversation.objects.filter(free, pk=conversation_id).update(
+        won = Conversation.objects.filter(_unattended(), pk=conversation_id).update(
             status=Status.RUNNING,
             lease_owner=PROCESS,
             fence=F("fence") + 1,
@@ -87,9 +90,8 @@ def give_back(lease: Lease) -> None:
 
 def abandoned() -> "QuerySet[Conversation]":
     """Debates that should run and do not, the longest waiting first: nobody was woken for them lately."""
-    left = Q(status=Status.QUEUED) | Q(status=Status.RUNNING, lease_until__lt=Now())
     unwoken = Q(enqueued_at=None) | Q(enqueued_at__lt=from_now(-WAKE_AGAIN_AFTER_S))
-    return Conversation.objects.filter(left & unwoken).order_by("created_at")
+    return Conversation.objects.filter(_unattended() & unwoken).order_by("created_at")
 
 
 def release_connection() -> None:
