@@ -5,7 +5,9 @@ A value that cannot be read is noted in `PROBLEMS` and replaced by its default; 
 where it cannot hold a password or a key.
 """
 
+import json
 import os
+import re
 import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -118,6 +120,52 @@ def database_url(name: str, default: dict[str, Any]) -> dict[str, Any]:
     )
     note(name, "is no address of a PostgreSQL database", remedy)
     return default
+
+
+def email_url(name: str) -> dict[str, Any]:
+    """Django's EMAIL_... settings; empty when there is no mail server."""
+    raw = text(name)
+    if not raw:
+        return {}
+    try:
+        if urlsplit(raw).scheme in ("smtp", "smtp+tls", "smtp+ssl", "consolemail", "filemail", "memorymail"):
+            settings: dict[str, Any] = environ.Env.email_url_config(raw)
+            return settings
+    except (KeyError, ValueError):
+        pass
+    note(name, "is no address of a mail server", "Give smtp+tls://USER:PASSWORD@HOST:587, with %40 for an @ in it.")
+    return {}
+
+
+def mcp_servers(name: str) -> dict[str, dict[str, Any]]:
+    """By key: {"command": [...], "env": {...}} for a program, {"url": ..., "headers": {...}} for an address."""
+    raw = text(name)
+    if not raw:
+        return {}
+    try:
+        servers = json.loads(raw)
+        if isinstance(servers, dict) and all(_is_mcp_server(key, server) for key, server in servers.items()):
+            return servers
+    except ValueError:
+        pass
+    note(
+        name,
+        "is no JSON object of servers",
+        'Give {"time": {"command": ["program", "argument"]}, "docs": {"url": "https://..."}}; keys of a-z, 0-9 and -.',
+    )
+    return {}
+
+
+def _is_mcp_server(key: str, server: Any) -> bool:
+    if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,29}", key) or not isinstance(server, dict):
+        return False
+    command, url = server.get("command"), server.get("url")
+    tables = [server.get("env", {}), server.get("headers", {})]
+    if not all(isinstance(t, dict) and all(isinstance(v, str) for v in t.values()) for t in tables):
+        return False
+    if command is not None:
+        return url is None and isinstance(command, list) and bool(command) and all(isinstance(c, str) for c in command)
+    return isinstance(url, str) and _is_address(url, ("http", "https"))
 
 
 def _is_address(raw: str, schemes: Iterable[str]) -> bool:

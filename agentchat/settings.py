@@ -19,9 +19,11 @@ from agentchat.environment import (
     choice,
     database_url,
     directory,
+    email_url,
     host_list,
     http_url,
     integer,
+    mcp_servers,
     note,
     redis_url,
     text,
@@ -75,6 +77,41 @@ OLLAMA_MODEL = text("OLLAMA_MODEL", "qwen3:8b")
 OPENAI_BASE_URL = http_url("OPENAI_BASE_URL", "https://openrouter.ai/api/v1")
 OPENAI_API_KEY = text("OPENAI_API_KEY")
 OPENAI_MODEL = text("OPENAI_MODEL", "deepseek/deepseek-chat")
+
+# The second role: topics and search words. Short calls without tools.
+UTILITY_PROFILE = choice("UTILITY_PROFILE", AI_PROFILE, ("embedded", "ollama", "openai"))
+UTILITY_MODEL = text("UTILITY_MODEL")
+
+# --- sources and tools -------------------------------------------------------------------------------------------
+
+TURN_TOOL_ITERATIONS = integer("TURN_TOOL_ITERATIONS", 8, least=1, most=50)
+TOOL_TIMEOUT_S = integer("TOOL_TIMEOUT_S", 15, least=1, most=300)
+APPROVAL_TTL_S = integer("APPROVAL_TTL_S", 86_400, least=10, most=2_592_000)
+WIKIPEDIA_CONTACT = text("WIKIPEDIA_CONTACT")
+WIKIPEDIA_LANGUAGE = text("WIKIPEDIA_LANGUAGE").lower()
+TAVILY_API_KEY = text("TAVILY_API_KEY")
+NEWSAPI_KEY = text("NEWSAPI_KEY")
+ALPHAVANTAGE_API_KEY = text("ALPHAVANTAGE_API_KEY")
+WIKIPEDIA_API_URL = http_url("WIKIPEDIA_API_URL", "https://{lang}.wikipedia.org/w/api.php")
+ARXIV_API_URL = http_url("ARXIV_API_URL", "https://export.arxiv.org/api/query")
+TAVILY_API_URL = http_url("TAVILY_API_URL", "https://api.tavily.com")
+NEWSAPI_API_URL = http_url("NEWSAPI_API_URL", "https://newsapi.org/v2")
+ALPHAVANTAGE_API_URL = http_url("ALPHAVANTAGE_API_URL", "https://www.alphavantage.co/query")
+MCP_SERVERS = mcp_servers("MCP_SERVERS")
+# The agents' mail goes out through it; without it there is no tool `send_email`.
+EMAIL_CONFIGURED = email_url("EMAIL_URL")
+globals().update(EMAIL_CONFIGURED)
+DEFAULT_FROM_EMAIL = text("DEFAULT_FROM_EMAIL", "agentchat@localhost")
+TOPIC_CATEGORIES = [category.strip() for category in text("TOPIC_CATEGORIES").split(",") if category.strip()] or [
+    "technology AI society",
+    "economy inflation future",
+    "climate environment crisis",
+    "politics democracy freedom",
+    "science space exploration",
+    "healthcare medicine future",
+    "education technology students",
+    "cryptocurrency bitcoin finance",
+]
 
 # The embedded model server listens on a free port when the usual one is taken and leaves its address in this file.
 EMBEDDED_MODEL_PORT = integer("EMBEDDED_MODEL_PORT", 8077, least=1, most=65535)

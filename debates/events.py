@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from providers.base import Usage
+from providers.base import ChatMessage, Usage
+from tools_app.base import CallEnded, CallStarted
 
 
 class Sender(StrEnum):
@@ -86,9 +87,31 @@ class TurnFailed:
 
 
 @dataclass(frozen=True, slots=True)
+class TurnSuspended:
+    """A person must allow a tool call before the turn goes on. `exchange`: what model and tools have told each other in
+    it; the calls in it that have no answer yet are the ones that wait."""
+
+    round_number: int
+    sender: Sender
+    exchange: tuple[ChatMessage, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class DebateEnded:
     reason: EndReason
     message: str = ""
 
 
-Event = TurnStarted | Waiting | TextDelta | ReasoningDelta | TurnRestarted | TurnFinished | TurnFailed | DebateEnded
+Event = (
+    TurnStarted
+    | Waiting
+    | TextDelta
+    | ReasoningDelta
+    | TurnRestarted
+    | CallStarted
+    | CallEnded
+    | TurnFinished
+    | TurnFailed
+    | TurnSuspended
+    | DebateEnded
+)

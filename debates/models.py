@@ -24,6 +24,15 @@ class EndReasonChoices(models.TextChoices):
     ERROR = EndReason.ERROR, "Something went wrong"
 
 
+class ToolsModeChoices(models.TextChoices):
+    """How sources reach an agent. AUTO: as its model can."""
+
+    AUTO = "auto", "As the model can"
+    NATIVE = "native", "The model calls the tools itself"
+    BRIEFING = "briefing", "The program looks things up before each turn"
+    OFF = "off", "No look-ups"
+
+
 class PersonaQuerySet(models.QuerySet["Persona"]):
     def offered_to(self, user: Any) -> "PersonaQuerySet":
         """The personas that `user` may use; an own one hides the built-in one of the same slug."""
@@ -96,6 +105,11 @@ class Conversation(models.Model):
     total_rounds = models.PositiveIntegerField(default=0, help_text="The round of the last message.")
     stop_phrases = models.JSONField(default=list, blank=True, help_text="An empty list: no phrase ends this debate.")
     settings = models.JSONField(default=dict, help_text="The limits that held when the debate was made.")
+    tools = models.JSONField(default=list, blank=True, help_text="The tools that are switched on, by name.")
+    tools_mode = models.CharField(max_length=8, choices=ToolsModeChoices.choices, default=ToolsModeChoices.AUTO)
+    pending = models.JSONField(
+        null=True, blank=True, editable=False, help_text="The tool calls of a turn that waits for approval."
+    )
 
     # The lease, see leases.py. `enqueued_at`: when a worker was last woken for this debate.
     lease_owner = models.CharField(max_length=64, blank=True, editable=False)
@@ -193,6 +207,7 @@ class Message(models.Model):
     sender = models.CharField(max_length=10, choices=SenderChoices.choices)
     content = models.TextField()
     reasoning = models.TextField(blank=True)
+    citations = models.JSONField(default=list, help_text="What came of checking its citations; see citations.py.")
     model = models.CharField(max_length=200, blank=True)
     finish_reason = models.CharField(max_length=40, blank=True)
     prompt_tokens = models.PositiveIntegerField(null=True)
@@ -214,3 +229,31 @@ class Message(models.Model):
 
     def __str__(self) -> str:
         return f"{self.sender} {self.round_number}"
+
+
+class Source(models.Model):
+    """Something that was looked up for a debate; agents cite it as [S1], [S2] ... Its passage is what the model saw."""
+
+    conversation = models.ForeignKey(Conversation, on_delete=models.CASCADE, related_name="sources")
+    number = models.PositiveIntegerField(help_text="1 for the first source of the debate")
+    tool = models.CharField(max_length=200)
+    title = models.CharField(max_length=500)
+    url = models.URLField(max_length=2000, blank=True)
+    published = models.CharField(max_length=60, blank=True)
+    passage = models.TextField()
+    sha256 = models.CharField(max_length=64, help_text="Of the address and the passage.")
+    fetched_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ("conversation", "number")
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["conversation", "number"], name="source_number_once"),
+            models.UniqueConstraint(fields=["conversation", "sha256"], name="source_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.code} {self.title}"
+
+    @property
+    def code(self) -> str:
+        return f"S{self.number}"

@@ -26,7 +26,8 @@ class SeatProposal:
 
 @dataclass(frozen=True)
 class DebateProposal:
-    """`max_rounds` 0 means the default; `stop_phrases` None means the default lists, an empty list none."""
+    """`max_rounds` 0 means the default; `stop_phrases` None means the default lists, an empty list none.
+    `tools` None means every configured one that only reads; what writes or acts is named or not there."""
 
     topic: str
     agent_a: SeatProposal
@@ -34,6 +35,8 @@ class DebateProposal:
     max_rounds: int = 0
     language: str = "en"
     stop_phrases: list[str] | None = None
+    tools: list[str] | None = None
+    tools_mode: str = "auto"
 
 
 def warnings(proposal: DebateProposal) -> list[str]:
