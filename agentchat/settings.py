@@ -301,6 +301,10 @@ SPECTACULAR_SETTINGS = {
         "drf_spectacular.hooks.postprocess_schema_enums",
         "debates.api_events.document_events",
     ],
+    "ENUM_NAME_OVERRIDES": {
+        "StatusEnum": "debates.models.Conversation.Status",
+        "ApprovalStatusEnum": "tools_app.models.Approval.Status",
+    },
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
 }

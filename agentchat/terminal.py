@@ -6,7 +6,9 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from debates import footnotes
 from debates.events import Sender
+from debates.fragments import acting_tools
 from debates.live import Notice
 from debates.models import Conversation, EndReasonChoices
 
@@ -25,7 +27,7 @@ class Screen:
         self._names = {seat.sender: seat.name for seat in conversation.seats.all()}
         self._max_rounds = conversation.max_rounds
         self._printed = ""
-        self._waiting = False
+        self._acting = acting_tools()
         self._console.print(Text(conversation.topic, style="bold"))
 
     def show(self, notice: Notice) -> None:
@@ -34,9 +36,12 @@ class Screen:
                 self._turn(notice.data)
             case "text":
                 self._text(notice.data["sender"], notice.data["text"])
+            case "tool":
+                self._tool(notice.data)
             case "message":
                 self._text(notice.data["sender"], notice.data["content"])
                 self._console.print()
+                self._citations(notice.data["citations"])
                 self._printed = ""
             case "end":
                 why = notice.data["error"] or f"{EndReasonChoices(notice.data['end_reason']).label}."
@@ -47,6 +52,33 @@ class Screen:
             side = f"\n{self._names[data['sender']]}, round {data['round']} of {self._max_rounds}"
             self._console.print(Text(side, style=f"bold {COLOURS[data['sender']]}"))
             self._printed = ""
+
+    def _tool(self, data: dict[str, Any]) -> None:
+        """Only how a call came out; a word that stood before it was no speech yet."""
+        if self._printed:
+            self._console.print()
+            self._printed = ""
+        if data["phase"] == "called":
+            return
+        asked = f"{data['tool']} ({data['arguments']})" if data["arguments"] else data["tool"]
+        took = f", {data['ms'] / 1000:.1f} s" if data["ms"] else ""
+        match data["phase"]:
+            case "waiting for approval":
+                self._dim(f"  {asked} waits for your word")
+            case "failed":
+                self._dim(f"  {asked} failed: {data['summary']}{took}")
+            case _:
+                verb = "used" if data["tool"] in self._acting else "looked up"
+                self._dim(f"  {verb} {asked}: {data['summary']}{took}")
+
+    def _citations(self, checked: list[dict[str, Any]]) -> None:
+        for note in footnotes.footnotes(checked):
+            found = [f"{finding.words}: {finding.text}".removesuffix(": ") for finding in note.findings]
+            named = [f"[{note.code}] {note.title}".strip()] if note.code else []
+            self._dim(f"  {', '.join(named + found)}")
+
+    def _dim(self, line: str) -> None:
+        self._console.print(Text(line, style="dim"), soft_wrap=True)
 
     def _text(self, sender: str, text: str) -> None:
         """The part that is new; a text that changed in what was shown is printed again whole."""

@@ -6,9 +6,8 @@ from typing import Any, ClassVar
 from django.contrib import admin, messages
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.template.loader import render_to_string
 
-from debates import services
+from debates import admin_approvals, admin_tables, services  # noqa: F401
 from debates.errors import DebateError
 from debates.models import Conversation, Persona, Seat
 
@@ -42,9 +41,10 @@ class ConversationAdmin(admin.ModelAdmin[Conversation]):
     list_select_related = ("owner",)
     search_fields = ("topic",)  # shows the field; get_search_results does the search
     date_hierarchy = "created_at"
-    readonly_fields = (*(field.name for field in Conversation._meta.concrete_fields), "said")
+    readonly_fields = (*(field.name for field in Conversation._meta.concrete_fields), "said", "sources", "books")
     fieldsets = (
         (None, {"fields": ("topic", "owner", "status", "end_reason", "error", "max_rounds", "total_rounds", "said")}),
+        ("Sources and tools", {"fields": ("tools_mode", "tools", "books", "sources")}),
         ("Times", {"fields": ("created_at", "started_at", "ended_at")}),
         ("Settings", {"classes": ["collapse"], "fields": ("language", "stop_phrases", "settings")}),
         (
@@ -53,7 +53,7 @@ class ConversationAdmin(admin.ModelAdmin[Conversation]):
                 "classes": ["collapse"],
                 "fields": (
                     *("id", "lease_owner", "fence", "lease_until", "enqueued_at"),
-                    *("idempotency_key", "request_digest"),
+                    *("pending", "idempotency_key", "request_digest"),
                 ),
             },
         ),
@@ -101,10 +101,15 @@ class ConversationAdmin(admin.ModelAdmin[Conversation]):
 
     @admin.display(description="what was said")
     def said(self, conversation: Conversation) -> str:
-        """A table, where an inline would make a form of every message and take ten times as long."""
-        names = {seat.sender: seat.name for seat in conversation.seats.all()}
-        messages = [(names.get(message.sender, "Moderator"), message) for message in conversation.messages.all()]
-        return render_to_string("admin/debates/said.html", {"said": messages})
+        return admin_tables.said(conversation)
+
+    @admin.display(description="sources")
+    def sources(self, conversation: Conversation) -> str:
+        return admin_tables.sources(conversation)
+
+    @admin.display(description="books")
+    def books(self, conversation: Conversation) -> str:
+        return admin_tables.books(conversation)
 
     def delete_model(self, request: HttpRequest, obj: Conversation) -> None:
         services.delete(obj)

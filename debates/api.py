@@ -14,20 +14,14 @@ from rest_framework import mixins, status
 from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.viewsets import GenericViewSet
 
 from debates import services
+from debates.api_books import BooksViewSet
 from debates.api_paging import DebateFilter, Pages
 from debates.api_parsing import KEY_HEADER, JSONParser, idempotency_key
 from debates.models import Conversation, Message
-from debates.serializers import (
-    CreatedDebateSerializer,
-    DebateSerializer,
-    ErrorSerializer,
-    MessagePageSerializer,
-    MessageSerializer,
-)
-from debates.serializers_input import DebateInput, MessagesQuery
+from debates.serializers import CreatedDebateSerializer, DebateSerializer, ErrorSerializer
+from debates.serializers_input import DebateInput
 
 # Counted for the rows of one page alone; a join would count the messages of all debates first.
 _MESSAGE_COUNT = (
@@ -44,7 +38,7 @@ _MOVED = {200: DebateSerializer, 404: ErrorSerializer, 409: ErrorSerializer}
 
 
 @extend_schema_view(list=extend_schema(summary="Your debates, the newest first", responses={200: DebateSerializer}))
-class DebateViewSet(mixins.ListModelMixin, GenericViewSet[Conversation]):
+class DebateViewSet(mixins.ListModelMixin, BooksViewSet):
     queryset = (
         Conversation.objects.annotate(message_count=Coalesce(Subquery(_MESSAGE_COUNT), 0))
         .prefetch_related("seats")
@@ -95,28 +89,6 @@ class DebateViewSet(mixins.ListModelMixin, GenericViewSet[Conversation]):
         services.delete(self._mine(pk))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
-    @extend_schema(
-        summary="What was said, in order",
-        parameters=[MessagesQuery],
-        responses={200: MessagePageSerializer, 400: ErrorSerializer, 404: ErrorSerializer},
-        filters=False,
-    )
-    @action(detail=True, pagination_class=None)
-    def messages(self, request: Request, pk: uuid.UUID) -> Response:
-        query = MessagesQuery(data=request.query_params)
-        query.is_valid(raise_exception=True)
-        after, limit = query.validated_data["after"], query.validated_data["limit"]
-        following = self._mine(pk).messages.filter(position__gt=after).order_by("position")
-        found = list(following[: limit + 1])
-        page = found[:limit]
-        return Response(
-            {
-                "results": MessageSerializer(page, many=True).data,
-                "next_after": page[-1].position if page else after,
-                "has_more": len(found) > limit,
-            }
-        )
-
     @extend_schema(summary="End a debate for good", request=None, responses=_MOVED)
     @action(detail=True, methods=["post"])
     def stop(self, request: Request, pk: uuid.UUID) -> Response:
@@ -132,12 +104,33 @@ class DebateViewSet(mixins.ListModelMixin, GenericViewSet[Conversation]):
     def resume(self, request: Request, pk: uuid.UUID) -> Response:
         return self._move(pk, services.resume)
 
+    @extend_schema(
+        summary="Allow a tool call that the debate waits for",
+        description="It is made then, exactly as shown, and once every call has its answer the debate goes on.",
+        request=None,
+        responses={**_MOVED, 403: ErrorSerializer, 503: ErrorSerializer},
+    )
+    @action(detail=True, methods=["post"], url_path="approvals/<int:approval_id>/approve")
+    def approve(self, request: Request, pk: uuid.UUID, approval_id: int) -> Response:
+        return self._answer(pk, approval_id, allow=True)
+
+    @extend_schema(
+        summary="Refuse a tool call that the debate waits for",
+        description="The agent is told, and once every call has its answer the debate goes on.",
+        request=None,
+        responses=_MOVED,
+    )
+    @action(detail=True, methods=["post"], url_path="approvals/<int:approval_id>/refuse")
+    def refuse(self, request: Request, pk: uuid.UUID, approval_id: int) -> Response:
+        return self._answer(pk, approval_id, allow=False)
+
+    def _answer(self, pk: uuid.UUID, approval_id: int, *, allow: bool) -> Response:
+        person = cast(User, self.request.user)
+        return self._move(pk, lambda debate: services.answer_approval(debate, approval_id, person, allow=allow))
+
     def _move(self, pk: uuid.UUID, wish: Callable[[Conversation], None]) -> Response:
         wish(self._mine(pk))
         return Response(self._payload(pk))
-
-    def _mine(self, pk: uuid.UUID) -> Conversation:
-        return get_object_or_404(Conversation.objects.owned_by(self.request.user), pk=pk)
 
     def _payload(self, pk: uuid.UUID) -> dict[str, Any]:
         return dict(self.get_serializer(get_object_or_404(self.get_queryset(), pk=pk)).data)

@@ -11,7 +11,17 @@ from rest_framework.response import Response
 from rest_framework.views import APIView, exception_handler
 
 from debates.cleaning import clean_line
-from debates.errors import AgentsDisabled, DebateError, Gone, InvalidDebate, KeyReused, WrongStatus
+from debates.errors import (
+    AgentsDisabled,
+    AnsweredBefore,
+    DebateError,
+    Gone,
+    InvalidDebate,
+    KeyReused,
+    NoSuchApproval,
+    NotPermitted,
+    WrongStatus,
+)
 
 STATUS_OF = {
     InvalidDebate: status.HTTP_400_BAD_REQUEST,
@@ -19,6 +29,9 @@ STATUS_OF = {
     Gone: status.HTTP_404_NOT_FOUND,
     WrongStatus: status.HTTP_409_CONFLICT,
     KeyReused: status.HTTP_409_CONFLICT,
+    NoSuchApproval: status.HTTP_404_NOT_FOUND,
+    AnsweredBefore: status.HTTP_409_CONFLICT,
+    NotPermitted: status.HTTP_403_FORBIDDEN,
 }
 NOT_FOUND = "There is nothing here. Addresses end with a slash, and other people's things are not shown."
 _WHOLE_BODY = "body"

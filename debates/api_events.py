@@ -31,14 +31,22 @@ def _refusal(request: HttpRequest, pk: uuid.UUID) -> HttpResponse | None:
     return None
 
 
+_DESCRIPTION = """Server-Sent Events with JSON data:
+
+| event | data |
+| --- | --- |
+| `status` | `status`, `end_reason`, `error`, `round`, `max_rounds`, `started_at`, `ended_at`, `approvals` as in `GET debates/{id}/` |
+| `turn` | `round`, `sender`, `model`, `waiting_s`, `thinking`, while no words come |
+| `text` | `round`, `sender`, `text`: all of the turn so far |
+| `tool` | `round`, `sender`, `tool`, `arguments` in short, `phase` (`called`, `returned`, `failed` or `waiting for approval`), `ms` (null when called), `summary`; what was said in the turn before it does not count |
+| `message` | as in `messages/`; it is saved, and the event's `id` is its position |
+| `end` | `status`, `end_reason`, `error`; the stream closes |
+"""  # noqa: E501
 _EVENTS: dict[str, Any] = {
     "get": {
         "operationId": "debates_events_retrieve",
         "summary": "A debate as it happens",
-        "description": (
-            "Server-Sent Events with JSON data: `status`, `turn`, `text` (all of the turn so far), `message` (saved; "
-            "its `id` is its position) and `end`, after which the stream closes."
-        ),
+        "description": _DESCRIPTION,
         "tags": ["debates"],
         "security": [{"token": []}, {"cookieAuth": []}],
         "parameters": [

@@ -12,7 +12,7 @@ from django.contrib.auth.models import User
 from debates.cleaning import clean_line, clean_text, is_blank
 from debates.endings import DEFAULT_STOP_PHRASES
 from debates.errors import InvalidDebate
-from debates.models import Persona
+from debates.models import Persona, ToolsModeChoices
 from debates.personas import compose_prompt, snapshot
 from debates.proposals import (
     NAME_LIMIT,
@@ -26,6 +26,7 @@ from debates.proposals import (
 )
 from providers import registry
 from providers.base import OPTIONS, Option, ProviderError
+from tools_app import registry as tools
 
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})?")
 
@@ -46,6 +47,8 @@ def checked(proposal: DebateProposal, owner: User) -> DebateProposal:
         max_rounds=_rounds(faults, proposal.max_rounds),
         language=_language(faults, proposal.language),
         stop_phrases=_phrases(faults, proposal.stop_phrases),
+        tools=_tools(faults, proposal.tools),
+        tools_mode=_tools_mode(faults, proposal.tools_mode),
     )
     if faults:
         raise InvalidDebate(faults)
@@ -164,3 +167,23 @@ def _phrases(faults: _Faults, phrases: list[str] | None) -> list[str]:
     if len(cleaned) > PHRASES_LIMIT or any(len(phrase) > PHRASE_LIMIT for phrase in cleaned):
         faults.add("stop_phrases", f"Give at most {PHRASES_LIMIT} phrases of at most {PHRASE_LIMIT} characters.")
     return cleaned
+
+
+def _tools(faults: _Faults, names: list[str] | None) -> list[str]:
+    """What is not configured stays out by default; who names it learns why it cannot be had."""
+    if names is None:
+        return tools.default_names()
+    known = tools.tools()
+    for name in names:
+        if name not in known:
+            faults.add("tools", f"There is no tool {name[:60]!r}.{_closest(name, known)}")
+        elif missing := known[name].missing():
+            faults.add("tools", f"{known[name].label} cannot be used here: {missing}")
+    return list(dict.fromkeys(names))
+
+
+def _tools_mode(faults: _Faults, mode: str) -> str:
+    mode = mode or ToolsModeChoices.AUTO
+    if mode not in ToolsModeChoices.values:
+        faults.add("tools_mode", f"Give one of: {', '.join(ToolsModeChoices.values)}.")
+    return mode

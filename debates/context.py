@@ -9,14 +9,16 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from debates.desk import BARE_DESK, Desk
 from debates.events import Said, Sender
 from debates.phrases import ANGLES, phrases_for
-from providers.base import ChatMessage, ChatRequest, Chunk
+from providers.base import ChatMessage, ChatRequest, Chunk, ToolSpec
 
 
 @dataclass(frozen=True)
 class Speaker:
-    """One agent in its seat. `stream` asks its model.
+    """One agent in its seat. `stream` asks its model; `desk` has its sources and tools in a turn, told the round and
+    what was said.
 
     `recipe` "dialogue" suits chat models. "plain" is for models below about a billion parameters, which lose themselves
     in a system prompt and a history: one instruction that quotes the opponent and holds the position
@@ -31,6 +33,8 @@ class Speaker:
     stream: Callable[[ChatRequest], Generator[Chunk, None, None]]
     options: Mapping[str, Any] = field(default_factory=dict)
     recipe: Literal["dialogue", "plain"] = "dialogue"
+    desk: Callable[[int, Sequence[Said]], Desk] = lambda round_number, said: BARE_DESK
+    sourced: bool = False
 
 
 @dataclass(frozen=True)
@@ -46,23 +50,40 @@ class Debate:
     round_pause_s: float = 0.5
     first_token_timeout_s: float = 300
     turn_budget_s: float = 600
+    tool_iterations: int = 8
 
     @property
     def names(self) -> list[str]:
         return [speaker.name for speaker in self.speakers.values()]
 
 
-def request_for(debate: Debate, said: Sequence[Said], sender: Sender) -> ChatRequest:
+def request_for(
+    debate: Debate,
+    said: Sequence[Said],
+    sender: Sender,
+    material: str = "",
+    exchange: Sequence[ChatMessage] = (),
+    tools: tuple[ToolSpec, ...] = (),
+    *,
+    exact: bool = False,
+) -> ChatRequest:
+    """`material` stands right before the opponent's last message, `exchange` (tool calls and results of this turn)
+    after it. `exact` asks for the likeliest words, for a model that got a call wrong."""
     speaker = debate.speakers[sender]
     plain = speaker.recipe == "plain" and speaker.position
-    messages = (_plain_instruction(debate, said, speaker),) if plain else _dialogue(debate, said, speaker)
-    return ChatRequest(model=speaker.model, messages=messages, options=speaker.options)
+    prompt = (
+        (_plain_instruction(debate, said, speaker, material),) if plain else _dialogue(debate, said, speaker, material)
+    )
+    options = {**speaker.options, "temperature": 0} if exact else speaker.options
+    return ChatRequest(model=speaker.model, messages=(*prompt, *exchange), tools=tools, options=options)
 
 
-def _dialogue(debate: Debate, said: Sequence[Said], speaker: Speaker) -> tuple[ChatMessage, ...]:
+def _dialogue(debate: Debate, said: Sequence[Said], speaker: Speaker, material: str) -> tuple[ChatMessage, ...]:
     window = said[-debate.history_size :]
     turns = [("user", _opening_line(debate, said, window, speaker))]
     turns += [_as_seen_by(speaker.sender, message) for message in window]
+    if material:
+        turns.insert(-1, ("user", material))
     return (ChatMessage("system", _system_message(debate, said, speaker)), *_alternating(turns))
 
 
@@ -75,6 +96,8 @@ def _system_message(debate: Debate, said: Sequence[Said], speaker: Speaker) -> s
     lines.append(phrases.identity.format(name=speaker.name, opponent=opponent.name))
     if said:  # the opener has nothing to answer
         lines.append(phrases.rebuttal.format(opponent=opponent.name))
+    if speaker.sourced:
+        lines.append(phrases.sources)
     return "\n".join(lines)
 
 
@@ -104,14 +127,15 @@ def _alternating(turns: Sequence[tuple[str, str]]) -> list[ChatMessage]:
     return merged
 
 
-def _plain_instruction(debate: Debate, said: Sequence[Said], speaker: Speaker) -> ChatMessage:
+def _plain_instruction(debate: Debate, said: Sequence[Said], speaker: Speaker, material: str) -> ChatMessage:
     position = speaker.position.rstrip(".")
     angle = ANGLES[(len(said) // 2) % len(ANGLES)]
+    fact = f"{material} " if material else ""
     if not said:
-        return ChatMessage("user", f"{debate.topic} Say in two sentences why {position}. Talk about {angle}.")
+        return ChatMessage("user", f"{fact}{debate.topic} Say in two sentences why {position}. Talk about {angle}.")
     quoted = " ".join(said[-1].content.split()[:40])
     return ChatMessage(
         "user",
-        f'A person says: "{quoted}" This person is wrong, because {position}. '
+        f'{fact}A person says: "{quoted}" This person is wrong, because {position}. '
         f"Answer in two sentences. Talk about {angle}.",
     )

@@ -5,6 +5,9 @@ DebateError              a wish that cannot be granted, with a sentence for the 
   WrongStatus            the debate is not in a state that allows this
   Gone                   the debate was deleted in the meantime
   KeyReused              the idempotency key belongs to another request
+  NoSuchApproval         the debate has no such request for a person's word
+  AnsweredBefore         that word was given before, or too late
+  NotPermitted           this person may not give it
 """
 
 from collections.abc import Mapping
@@ -47,3 +50,18 @@ class KeyReused(DebateError):
 
     def __init__(self) -> None:
         super().__init__("This Idempotency-Key was used for another debate. Send a new key.")
+
+
+class NoSuchApproval(DebateError):
+    code = "not_found"
+
+    def __init__(self) -> None:
+        super().__init__("This debate asks for no such approval.")
+
+
+class AnsweredBefore(DebateError):
+    code = "answered_before"
+
+
+class NotPermitted(DebateError):
+    code = "not_permitted"

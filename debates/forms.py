@@ -6,7 +6,8 @@ from typing import Any, cast
 from django import forms
 from django.urls import reverse_lazy
 
-from debates.models import Conversation, Persona
+from debates.forms_tools import NamesField
+from debates.models import Conversation, Persona, ToolsModeChoices
 from debates.proposals import SeatProposal
 from providers import registry
 from providers.base import OPTIONS
@@ -63,6 +64,8 @@ class DebateForm(_CheckedForm):
         widget=forms.Textarea({"rows": 5, "dir": "auto"}),
         help_text="One a line. Saying farewell with one of them ends the debate; merely mentioning it does not.",
     )
+    tools = NamesField(required=False)
+    tools_mode = forms.ChoiceField(required=False, label="How agents get sources", choices=ToolsModeChoices.choices)
     no_stop_phrases = forms.BooleanField(required=False, label="No phrase ends this debate")
     key = forms.CharField(required=False, widget=forms.HiddenInput)
 

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.http import QueryDict
 
-from debates import checking, proposals
+from debates import checking, forms_tools, proposals
 from debates.endings import DEFAULT_STOP_PHRASES
 from debates.errors import InvalidDebate
 from debates.forms import DebateForm, SeatForm
@@ -17,6 +17,7 @@ from debates.models import Persona
 from debates.personas import compose_prompt
 from debates.proposals import DebateProposal
 from providers import registry
+from tools_app import registry as tools
 
 SEATS = ("agent_a", "agent_b")
 
@@ -35,7 +36,7 @@ class NewDebate:
         typed: QueryDict | None = None,
     ) -> None:
         self._owner = owner
-        self.debate = DebateForm(data, initial=typed.dict() if typed else _defaults())
+        self.debate = DebateForm(data, initial=_debate_initial(typed))
         self.agent_a, self.agent_b = (
             SeatForm(data, prefix=seat, personas=personas, initial=_seat_initial(seat, typed)) for seat in SEATS
         )
@@ -63,7 +64,12 @@ class NewDebate:
             max_rounds=given.get("max_rounds") or 0,
             language=given.get("language", ""),
             stop_phrases=phrases,
+            tools=given.get("tools"),
+            tools_mode=given.get("tools_mode", ""),
         )
+
+    def offers(self) -> forms_tools.Offers:
+        return forms_tools.offers(self.debate["tools"].value() or [])
 
     def warnings(self) -> list[str]:
         proposal = self.proposal()
@@ -114,11 +120,14 @@ def _sit_down(values: QueryDict, seat: str, persona: Persona) -> None:
     values[f"{seat}-system_prompt"] = compose_prompt(persona)
 
 
-def _defaults() -> dict[str, Any]:
+def _debate_initial(typed: QueryDict | None) -> dict[str, Any]:
+    if typed:
+        return {**typed.dict(), "tools": typed.getlist("tools")}
     return {
         "max_rounds": settings.MAX_ROUNDS_DEFAULT,
         "language": "en",
         "stop_phrases": "\n".join(DEFAULT_STOP_PHRASES),
+        "tools": tools.default_names(),
         "key": uuid.uuid4().hex,
     }
 

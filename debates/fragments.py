@@ -12,9 +12,12 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 
 from debates import stream
+from debates.events import Sender
 from debates.live import Notice
 from debates.models import Conversation
 from debates.payloads import status_payload
+from tools_app.base import Permission
+from tools_app.registry import tools
 
 
 def state_context(conversation: Conversation) -> dict[str, Any]:
@@ -45,12 +48,20 @@ def _elapsed_s(state: Mapping[str, Any]) -> int | None:
     return int((ended - datetime.fromisoformat(state["started_at"])).total_seconds())
 
 
-class Fragments:
-    """The frames of one viewer's page. Needs no database: what changes comes with the notices."""
+def acting_tools() -> set[str]:
+    """The tools that are used; all others are places where things are looked up."""
+    return {tool.name for tool in tools().values() if tool.permission is not Permission.READ}
 
-    def __init__(self, conversation: Conversation, csrf_token: str) -> None:
+
+class Fragments:
+    """The frames of one viewer's page. Once made it needs no database: what changes comes with the notices."""
+
+    def __init__(self, conversation: Conversation, csrf_token: str, *, may_approve_exec: bool = False) -> None:
         self._state = status_payload(conversation)
-        self._context = state_context(conversation) | {"csrf_token": csrf_token, "oob": True}
+        self._context = state_context(conversation)
+        self._context |= {"csrf_token": csrf_token, "may_approve_exec": may_approve_exec, "oob": True}
+        self._context["acting"] = acting_tools()
+        self._turn = _Turn()
 
     async def frames(self, notices: AsyncIterator[Notice | None]) -> AsyncIterator[str]:
         yield "retry: 2000\n\n"
@@ -64,8 +75,8 @@ class Fragments:
         match notice.event:
             case "status" | "end":
                 return self._changed(notice.data)
-            case "turn" | "text":
-                return self._speaking(notice.data)
+            case "turn" | "text" | "tool":
+                return self._speaking(notice)
             case "message":
                 return self._render("debates/_message_added.html", message=notice.data)
         return ""
@@ -74,12 +85,51 @@ class Fragments:
         self._state |= data
         return self._render("debates/_state.html")
 
-    def _speaking(self, data: dict[str, Any]) -> str:
+    def _speaking(self, notice: Notice) -> str:
         """A new round shows in the header at its first sign, for no status is told then."""
         if self._state["status"] not in Conversation.MOVING:
             return ""  # the last word of a turn that is being broken off
-        new_round, self._state["round"] = self._state["round"] != data["round"], data["round"]
-        return self._render("debates/_speaking.html", speaking=data, new_round=new_round)
+        self._turn = self._turn.after(notice)
+        seat = self._context["seat_a" if self._turn.sender == Sender.AGENT_A else "seat_b"]
+        speaking = {"model": seat.model} | self._turn.told
+        new_round, self._state["round"] = self._state["round"] != speaking["round"], speaking["round"]
+        return self._render(
+            "debates/_speaking.html",
+            speaking=speaking,
+            speaker=seat.name,
+            running=self._turn.calls_in("called"),
+            done=self._turn.calls_in("returned", "failed", "waiting for approval"),
+            new_round=new_round,
+        )
 
     def _render(self, template: str, **more: Any) -> str:
         return render_to_string(template, self._context | _shown(self._state) | more)
+
+
+class _Turn:
+    """What a viewer was told of the turn that is being spoken. A call that is told twice is one call."""
+
+    def __init__(self, round_number: int = 0, sender: str = "") -> None:
+        self.round, self.sender = round_number, sender
+        self.told: dict[str, Any] = {}
+        self._calls: dict[tuple[str, str], dict[str, Any]] = {}
+
+    def after(self, notice: Notice) -> "_Turn":
+        data = notice.data
+        is_same = (self.round, self.sender) == (data["round"], data["sender"])
+        turn = self if is_same else _Turn(data["round"], data["sender"])
+        if notice.event == "tool":
+            turn._calls[data["tool"], data["arguments"]] = data
+            turn.told = {**turn.told, "round": turn.round, "sender": turn.sender, "text": ""}
+        else:
+            if "text" in data or not data["waiting_s"]:
+                turn._break_off()
+            turn.told = data
+        return turn
+
+    def calls_in(self, *phases: str) -> list[dict[str, Any]]:
+        return [call for call in self._calls.values() if call["phase"] in phases]
+
+    def _break_off(self) -> None:
+        """Nothing is being looked up any more, whatever was told of it."""
+        self._calls = {key: call for key, call in self._calls.items() if call["phase"] != "called"}

@@ -5,6 +5,7 @@ from typing import Any
 
 from debates.events import Event, ReasoningDelta, TextDelta, TurnFailed, TurnRestarted, TurnStarted, Waiting
 from debates.live import Notice
+from tools_app.base import CallEnded, CallStarted
 
 TEXT_INTERVAL_S = 0.1
 WAITING_INTERVAL_S = 1.0
@@ -32,6 +33,11 @@ class Narrator:
                 yield self._waiting(waited_s)
             case ReasoningDelta():
                 self._thinking = True
+            case CallStarted(tool, arguments):
+                self._text = ""  # what was said before it was no speech yet
+                yield self._tool(tool, arguments, "called")
+            case CallEnded(tool, arguments, phase, ms, summary):
+                yield self._tool(tool, arguments, phase, ms=ms, summary=summary)
             case TextDelta(text):
                 first = not self._text
                 self._text += text
@@ -40,6 +46,10 @@ class Narrator:
                     yield Notice("text", {**self._turn, "text": self._text})
             case TurnFailed():
                 self._turn, self._text = {}, ""
+
+    def _tool(self, tool: str, arguments: str, phase: str, *, ms: int | None = None, summary: str = "") -> Notice:
+        said = {"tool": tool, "arguments": arguments, "phase": phase, "ms": ms, "summary": summary}
+        return Notice("tool", self._turn | said)
 
     def _due(self, interval_s: float) -> bool:
         return self._clock() - self._told_at >= interval_s

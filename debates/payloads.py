@@ -1,9 +1,14 @@
 """The shapes in which debates leave the program: the same in the API, the event streams and the terminal."""
 
+import uuid
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from debates.models import Conversation, Message
+from debates.models import Conversation, Message, Source
+from tools_app.models import Approval, ToolCall
+
+Asked = Mapping[uuid.UUID, list[dict[str, Any]]]
 
 
 def message_payload(message: Message) -> dict[str, Any]:
@@ -13,6 +18,7 @@ def message_payload(message: Message) -> dict[str, Any]:
         "sender": message.sender,
         "content": message.content,
         "reasoning": message.reasoning,
+        "citations": message.citations,
         "model": message.model,
         "finish_reason": message.finish_reason,
         "prompt_tokens": message.prompt_tokens,
@@ -23,7 +29,10 @@ def message_payload(message: Message) -> dict[str, Any]:
     }
 
 
-def status_payload(conversation: Conversation) -> dict[str, Any]:
+def status_payload(conversation: Conversation, asked: Asked | None = None) -> dict[str, Any]:
+    """`asked`: what `open_approvals` says, where somebody has asked for many debates at once."""
+    if asked is None:
+        asked = open_approvals([conversation])
     return {
         "status": conversation.status,
         "end_reason": conversation.end_reason,
@@ -32,6 +41,68 @@ def status_payload(conversation: Conversation) -> dict[str, Any]:
         "max_rounds": conversation.max_rounds,
         "started_at": _iso(conversation.started_at),
         "ended_at": _iso(conversation.ended_at),
+        "approvals": asked.get(conversation.pk, []),
+    }
+
+
+def open_approvals(conversations: Iterable[Conversation]) -> Asked:
+    """What each of the debates waits for a person's word on: one query for all, none when no debate waits."""
+    asked: dict[uuid.UUID, list[dict[str, Any]]] = {
+        conversation.pk: [] for conversation in conversations if conversation.status == Conversation.Status.WAITING
+    }
+    if asked:
+        pending = Approval.objects.filter(call__scope__in=asked, status=Approval.Status.PENDING)
+        for approval in pending.select_related("call").order_by("pk"):
+            asked[approval.call.scope].append(approval_payload(approval))  # type: ignore[index]
+    return asked
+
+
+def approval_payload(approval: Approval) -> dict[str, Any]:
+    call = approval.call
+    return {
+        "id": approval.pk,
+        "status": approval.status,
+        "tool": call.tool,
+        "permission": call.permission,
+        "sender": call.actor,
+        "round": call.step,
+        "arguments": call.arguments,
+        "preview": call.preview,
+        "expires_at": _iso(approval.expires_at),
+        "decided_at": _iso(approval.decided_at),
+        "decided_by": approval.decided_by.get_username() if approval.decided_by else None,
+        "call": call.pk,
+    }
+
+
+def call_payload(call: ToolCall) -> dict[str, Any]:
+    return {
+        "id": call.pk,
+        "round": call.step,
+        "sender": call.actor,
+        "origin": call.origin,
+        "tool": call.tool,
+        "permission": call.permission,
+        "arguments": call.arguments,
+        "outcome": call.outcome,
+        "failure": call.failure,
+        "summary": call.summary,
+        "from_cache": call.from_cache,
+        "ms": call.ms,
+        "created_at": _iso(call.created_at),
+    }
+
+
+def source_payload(source: Source) -> dict[str, Any]:
+    return {
+        "code": source.code,
+        "tool": source.tool,
+        "title": source.title,
+        "url": source.url,
+        "published": source.published,
+        "passage": source.passage,
+        "sha256": source.sha256,
+        "fetched_at": _iso(source.fetched_at),
     }
 
 

@@ -15,17 +15,18 @@ from django.db import InterfaceError, OperationalError
 from django.db.models import Max
 from django.db.models.functions import Now
 
-from debates import leases, live
+from debates import exchanges, leases, live, sources
 from debates.cleaning import clean_line
-from debates.context import Debate, Speaker
-from debates.events import DebateEnded, EndReason, Event, Said, Sender, TurnFinished
+from debates.events import DebateEnded, EndReason, Event, TurnFinished, TurnSuspended
 from debates.leases import KEEPER, Lease, LeaseLost
 from debates.live import Notice
-from debates.models import Conversation, Message, Seat
+from debates.loading import debate_of, transcript_of
+from debates.models import Conversation, Message
 from debates.narrator import Narrator
 from debates.payloads import message_payload
 from debates.runner import run
 from providers import registry
+from tools_app import approvals, audit
 
 logger = logging.getLogger(__name__)
 
@@ -37,6 +38,7 @@ FAULT = "A fault of this program ended the debate; its log has the details. Resu
 class Outcome(Enum):
     ENDED = "it ran to its end"
     LEFT = "it was stopped, paused, deleted or taken over"
+    WAITS = "a person must allow a tool call first"
     HANDED_BACK = "this process must end; another goes on"
     NOT_OURS = "somebody else has it, or it is over"
 
@@ -52,9 +54,12 @@ def record(
         return Outcome.NOT_OURS
     with KEEPER.holding(lease):
         try:
-            return _play_or_fail(lease, publish, must_hand_back)
+            outcome = _play_or_fail(lease, publish, must_hand_back)
         except (LeaseLost, Conversation.DoesNotExist):
-            return Outcome.LEFT
+            outcome = Outcome.LEFT
+    if outcome is Outcome.LEFT and not Conversation.objects.filter(pk=conversation_id).exists():
+        audit.forget(conversation_id)  # what was written down after it was deleted
+    return outcome
 
 
 def _play_or_fail(lease: Lease, publish: Publish, must_hand_back: Callable[[], bool]) -> Outcome:
@@ -76,10 +81,11 @@ def _play_or_fail(lease: Lease, publish: Publish, must_hand_back: Callable[[], b
 
 def _play(lease: Lease, publish: Publish, must_hand_back: Callable[[], bool]) -> Outcome:
     conversation = Conversation.objects.prefetch_related("seats").get(pk=lease.conversation_id)
-    debate, transcript = _debate(conversation), _transcript(conversation)
+    debate, transcript = debate_of(conversation, lease), transcript_of(conversation)
+    pending = exchanges.from_json(conversation.pending)
     publish(lease.conversation_id, live.status_notices(conversation)[0])
     narrator = Narrator(time.monotonic)
-    with closing(run(debate, transcript)) as events:
+    with closing(run(debate, transcript, pending)) as events:
         leases.release_connection()
         for event in events:
             lease.touch()
@@ -90,6 +96,8 @@ def _play(lease: Lease, publish: Publish, must_hand_back: Callable[[], bool]) ->
                 return Outcome.HANDED_BACK
             for notice in _keep(lease, event) or narrator.tell(event):
                 publish(lease.conversation_id, notice)
+            if isinstance(event, TurnSuspended):
+                return Outcome.WAITS
     return Outcome.ENDED
 
 
@@ -98,13 +106,15 @@ def _keep(lease: Lease, event: Event) -> list[Notice]:
     match event:
         case TurnFinished():
             return _save(lease, event)
+        case TurnSuspended():
+            return _suspend(lease, event)
         case DebateEnded():
             return _end(lease, event)
     return []
 
 
 def _save(lease: Lease, turn: TurnFinished) -> list[Notice]:
-    with leases.guarded(lease, total_rounds=turn.round_number):
+    with leases.guarded(lease, total_rounds=turn.round_number, pending=None):
         last = Message.objects.filter(conversation=lease.conversation_id).aggregate(last=Max("position"))["last"] or 0
         message = Message.objects.create(
             conversation_id=lease.conversation_id,
@@ -113,6 +123,7 @@ def _save(lease: Lease, turn: TurnFinished) -> list[Notice]:
             sender=turn.sender,
             content=turn.content,
             reasoning=turn.reasoning,
+            citations=sources.checked(lease.conversation_id, turn.content),
             model=clean_line(turn.model)[:200],
             finish_reason=clean_line(turn.finish_reason)[:40],
             prompt_tokens=_believable(turn.usage.prompt_tokens),
@@ -129,6 +140,15 @@ def _believable(count: int | None) -> int | None:
     return count if count is not None and 0 <= count < 2**31 else None
 
 
+def _suspend(lease: Lease, turn: TurnSuspended) -> list[Notice]:
+    """The requests for a person's word appear in the very moment in which the debate waits for them."""
+    with leases.guarded(lease, status=Status.WAITING, pending=exchanges.to_json(turn.exchange)):
+        approvals.ask(lease.conversation_id, turn.sender, turn.round_number)
+    notices = live.status_notices(Conversation.objects.get(pk=lease.conversation_id))
+    leases.release_connection()
+    return notices
+
+
 def _end(lease: Lease, end: DebateEnded) -> list[Notice]:
     status = Status.FAILED if end.reason == EndReason.ERROR else Status.FINISHED
     with leases.guarded(lease, status=status, end_reason=end.reason, error=end.message, ended_at=Now()):
@@ -136,37 +156,3 @@ def _end(lease: Lease, end: DebateEnded) -> list[Notice]:
     notices = live.status_notices(Conversation.objects.get(pk=lease.conversation_id))
     leases.release_connection()
     return notices
-
-
-def _transcript(conversation: Conversation) -> list[Said]:
-    rows = conversation.messages.order_by("position").values_list("round_number", "sender", "content")
-    return [Said(round_number, Sender(sender), content) for round_number, sender, content in rows]
-
-
-def _debate(conversation: Conversation) -> Debate:
-    limits = conversation.settings
-    return Debate(
-        topic=conversation.topic,
-        speakers={Sender(seat.sender): _speaker(seat) for seat in conversation.seats.all()},
-        max_rounds=conversation.max_rounds,
-        language=conversation.language,
-        stop_phrases=conversation.stop_phrases,
-        history_size=limits["history_size"],
-        round_pause_s=limits["round_pause_ms"] / 1000,
-        first_token_timeout_s=limits["first_token_timeout_s"],
-        turn_budget_s=limits["turn_budget_s"],
-    )
-
-
-def _speaker(seat: Seat) -> Speaker:
-    profile = registry.profile(seat.provider)
-    return Speaker(
-        sender=Sender(seat.sender),
-        name=seat.name,
-        system_prompt=seat.system_prompt,
-        position=seat.position,
-        model=seat.model,
-        stream=lambda request: registry.get(seat.provider).stream(request),  # anew each turn: its server may move
-        options={**profile.default_options, **seat.options},
-        recipe="plain" if profile.tiny else "dialogue",
-    )

@@ -1,7 +1,7 @@
 """The round loop: topic -> A -> B -> A -> B ..., as a plain generator of events.
 
 It keeps nothing and knows no flag: whoever consumes the events saves them, and closes the generator to end the debate.
-Given the transcript that was kept, it goes on at the next turn.
+Given the transcript that was kept, it goes on at the next turn; given also what was pending, in the middle of it.
 """
 
 import time
@@ -9,13 +9,16 @@ from collections.abc import Generator, Sequence
 
 from debates.context import Debate
 from debates.endings import reason_to_end
-from debates.events import DebateEnded, EndReason, Event, Said, Sender, TurnFailed
-from debates.turn import Clock, Sleep, take_turn, wait
+from debates.events import DebateEnded, EndReason, Event, Said, Sender, TurnFailed, TurnSuspended
+from debates.listening import Clock, Sleep, wait
+from debates.turn import take_turn
+from providers.base import ChatMessage
 
 
 def run(
     debate: Debate,
     transcript: Sequence[Said],
+    pending: Sequence[ChatMessage] = (),
     *,
     clock: Clock = time.monotonic,
     sleep: Sleep = time.sleep,
@@ -25,12 +28,15 @@ def run(
         round_number, sender = next_turn(said)
         if said and sender == Sender.AGENT_A:
             yield from wait(debate.round_pause_s, clock, sleep)
-        outcome = yield from take_turn(debate, said, round_number, sender, clock, sleep)
+        outcome = yield from take_turn(debate, said, round_number, sender, clock, sleep, pending)
         yield outcome
+        if isinstance(outcome, TurnSuspended):
+            return
         if isinstance(outcome, TurnFailed):
             yield DebateEnded(EndReason.ERROR, outcome.message)
             return
         said.append(Said(round_number, sender, outcome.content))
+        pending = ()
     yield DebateEnded(reason)
 
 

@@ -1,14 +1,15 @@
 """What the API gives; and personas, which it takes in the same shape."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from django.urls import reverse
 from rest_framework import serializers
 
 from debates.cleaning import clean_line, clean_text, is_blank
 from debates.models import Conversation, EndReasonChoices, Message, Persona, Seat, SenderChoices
-from debates.payloads import message_payload, status_payload
+from debates.payloads import Asked, open_approvals, status_payload
 from debates.personas import compose_prompt
+from debates.serializers_books import ApprovalSerializer, CitationSerializer, PageSerializer
 
 
 class SeatSerializer(serializers.ModelSerializer[Seat]):
@@ -22,14 +23,24 @@ class SeatSerializer(serializers.ModelSerializer[Seat]):
         return seat.persona["slug"] if seat.persona else None
 
 
+class DebateListSerializer(serializers.ListSerializer[Any]):
+    def to_representation(self, data: Any) -> list[Any]:
+        debates = list(data)
+        cast(DebateSerializer, self.child).asked = open_approvals(debates)
+        return super().to_representation(debates)
+
+
 class DebateSerializer(serializers.ModelSerializer[Conversation]):
     """Takes conversations annotated with `message_count`."""
 
+    asked: Asked | None = None
     end_reason = serializers.ChoiceField(choices=EndReasonChoices.choices, allow_blank=True)
     round = serializers.IntegerField(source="current_round", help_text="The round being spoken, or the last one.")
     agent_a = SeatSerializer(source="seat_a")
     agent_b = SeatSerializer(source="seat_b")
     stop_phrases = serializers.ListField(child=serializers.CharField())
+    tools = serializers.ListField(child=serializers.CharField(), help_text="The tools that are switched on.")
+    approvals = ApprovalSerializer(many=True, read_only=True, help_text="What it waits for a person's word on.")
     messages = serializers.IntegerField(source="message_count", help_text="How many messages were said.")
     url = serializers.SerializerMethodField(help_text="The page of this debate.")
 
@@ -37,9 +48,11 @@ class DebateSerializer(serializers.ModelSerializer[Conversation]):
         model = Conversation
         fields: ClassVar = [
             *("id", "topic", "language", "status", "end_reason", "error", "round", "max_rounds", "total_rounds"),
-            *("agent_a", "agent_b", "stop_phrases", "created_at", "started_at", "ended_at", "url", "messages"),
+            *("agent_a", "agent_b", "stop_phrases", "tools", "tools_mode", "approvals"),
+            *("created_at", "started_at", "ended_at", "url", "messages"),
         ]
         read_only_fields = fields
+        list_serializer_class = DebateListSerializer
 
     def get_url(self, conversation: Conversation) -> str:
         path = reverse("debates:detail", args=[conversation.pk])
@@ -47,7 +60,7 @@ class DebateSerializer(serializers.ModelSerializer[Conversation]):
 
     def to_representation(self, conversation: Conversation) -> dict[str, Any]:
         """What the event stream says too is said in its very words."""
-        return super().to_representation(conversation) | status_payload(conversation)
+        return super().to_representation(conversation) | status_payload(conversation, self.asked)
 
 
 class CreatedDebateSerializer(DebateSerializer):
@@ -62,22 +75,18 @@ class CreatedDebateSerializer(DebateSerializer):
 class MessageSerializer(serializers.ModelSerializer[Message]):
     round = serializers.IntegerField(source="round_number")
     sender = serializers.ChoiceField(choices=SenderChoices.choices)
+    citations = CitationSerializer(many=True)
 
     class Meta:
         model = Message
         fields: ClassVar = [
-            *("position", "round", "sender", "content", "reasoning", "model", "finish_reason"),
+            *("position", "round", "sender", "content", "reasoning", "citations", "model", "finish_reason"),
             *("prompt_tokens", "completion_tokens", "first_token_ms", "total_ms", "created_at"),
         ]
 
-    def to_representation(self, message: Message) -> dict[str, Any]:
-        return message_payload(message)
 
-
-class MessagePageSerializer(serializers.Serializer[Any]):
+class MessagePageSerializer(PageSerializer):
     results = MessageSerializer(many=True)
-    next_after = serializers.IntegerField(help_text="Send it as `after` to get what follows.")
-    has_more = serializers.BooleanField(help_text="Whether more messages are there already.")
 
 
 class PersonaSerializer(serializers.ModelSerializer[Persona]):

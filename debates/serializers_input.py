@@ -9,6 +9,7 @@ from rest_framework import serializers
 from debates.proposals import DebateProposal, SeatProposal
 
 NAMED_AT_MOST = 10
+TOOLS_AT_MOST = 200
 SMALLEST, LARGEST = -(2**31), 2**31 - 1
 
 
@@ -72,6 +73,13 @@ class DebateInput(serializers.Serializer[Any]):
     stop_phrases = serializers.ListField(
         child=TextField(), **optional(), help_text="Phrases that end the debate. Unset: the usual farewells; []: none."
     )
+    tools = serializers.ListField(
+        child=TextField(),
+        max_length=TOOLS_AT_MOST,
+        **optional(),
+        help_text="Names from GET tools/. Unset: every configured one that only reads; []: none.",
+    )
+    tools_mode = TextField(**optional(), help_text="auto (as the model can), native, briefing or off.")
 
     def proposal(self) -> DebateProposal:
         given = _without_null(self.validated_data)
@@ -99,3 +107,12 @@ class MessagesQuery(serializers.Serializer[Any]):
         min_value=0, max_value=LARGEST, default=0, help_text="Only messages after this position."
     )
     limit = serializers.IntegerField(min_value=1, max_value=500, default=100)
+
+
+class BooksQuery(MessagesQuery):
+    after = serializers.IntegerField(
+        min_value=0,
+        max_value=2**63 - 1,
+        default=0,
+        help_text="Only what follows: the `next_after` of an earlier answer.",
+    )

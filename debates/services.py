@@ -9,12 +9,14 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 
-from debates import checking, live, personas, proposals
-from debates.errors import AgentsDisabled, Gone, KeyReused, WrongStatus
+from debates import checking, live, personas, proposals, waiting
+from debates.errors import AgentsDisabled, AnsweredBefore, Gone, KeyReused, NoSuchApproval, NotPermitted, WrongStatus
 from debates.events import EndReason, Sender
 from debates.models import Conversation, Seat
 from debates.proposals import DebateProposal, SeatProposal
 from debates.tasks import enqueue
+from tools_app import approvals, audit
+from tools_app.models import Approval
 
 Status = Conversation.Status
 
@@ -77,7 +79,10 @@ def _insert(owner: User, proposal: DebateProposal, key: str, digest: str) -> Con
             "round_pause_ms": settings.ROUND_PAUSE_MS,
             "first_token_timeout_s": settings.FIRST_TOKEN_TIMEOUT_S,
             "turn_budget_s": settings.TURN_BUDGET_S,
+            "turn_tool_iterations": settings.TURN_TOOL_ITERATIONS,
         },
+        tools=proposal.tools or [],
+        tools_mode=proposal.tools_mode,
         idempotency_key=key,
         request_digest=digest,
         enqueued_at=Now(),  # whoever makes it sees to its start; the reaper stays away for a while
@@ -152,6 +157,36 @@ def resume(conversation: Conversation) -> None:
         enqueue(conversation.pk)
 
 
+def answer_approval(conversation: Conversation, approval_id: int, person: User, *, allow: bool) -> None:
+    """Allow or refuse a tool call that the debate waits for; once every call has its word, the debate goes on.
+
+    Raises `WrongStatus`, `NotPermitted`, `AnsweredBefore`, `NoSuchApproval`, `AgentsDisabled`.
+    """
+    if allow and not settings.AGENTS_ENABLED:
+        raise AgentsDisabled
+    with transaction.atomic():
+        Conversation.objects.select_for_update().filter(pk=conversation.pk).first()
+        conversation.refresh_from_db()
+        approval = Approval.objects.filter(pk=approval_id, call__scope=conversation.pk).select_related("call").first()
+        if approval is None:
+            raise NoSuchApproval
+        if approval.status == Approval.Status.PENDING and conversation.status != Status.WAITING:
+            raise WrongStatus(f"This debate is {conversation.get_status_display().lower()} and waits for no answer.")
+        _take_word(approval, person, allow=allow)
+        if waiting.release(conversation.pk):
+            enqueue(conversation.pk)
+    conversation.refresh_from_db()
+
+
+def _take_word(approval: Approval, person: User, *, allow: bool) -> None:
+    try:
+        approvals.decide(approval, person, allow=allow)
+    except approvals.NotPermitted as error:
+        raise NotPermitted(str(error)) from error
+    except approvals.AlreadyDecided as error:
+        raise AnsweredBefore(str(error)) from error
+
+
 def delete(conversation: Conversation) -> None:
     """Remove the debate and all that was said; one that is going on is stopped first."""
     conversation_id = conversation.pk
@@ -159,6 +194,7 @@ def delete(conversation: Conversation) -> None:
         # From here on no run can add a message that would outlive its debate.
         Conversation.objects.filter(pk=conversation_id).update(status=Status.STOPPED)
         conversation.delete()
+        audit.forget(conversation_id)
         transaction.on_commit(lambda: live.publish(conversation_id, live.DELETED))
 
 

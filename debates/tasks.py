@@ -13,7 +13,7 @@ from django.db import transaction
 from django.db.models.functions import Now
 from kombu.exceptions import OperationalError
 
-from debates import leases
+from debates import leases, waiting
 from debates.models import Conversation
 from debates.recorder import Outcome, record
 
@@ -40,6 +40,7 @@ def reap() -> int:
     """Wake workers for debates that should run and do not; how many there were."""
     if not settings.AGENTS_ENABLED:
         return 0
+    waiting.expire()
     left = list(leases.abandoned().values_list("pk", flat=True)[:1000])
     for conversation_id in left:
         enqueue(conversation_id)

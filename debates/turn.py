@@ -1,144 +1,130 @@
-"""One turn: an agent is asked, its words are passed on as they come."""
+"""One turn: an agent is asked, looks things up as often as it may, and speaks."""
 
-from collections.abc import Callable, Generator, Sequence
-from contextlib import closing
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
-from debates.cleaning import clean_text
 from debates.context import Debate, request_for
 from debates.events import (
     Event,
-    ReasoningDelta,
     Said,
     Sender,
-    TextDelta,
     TurnFailed,
     TurnFinished,
-    TurnRestarted,
     TurnStarted,
+    TurnSuspended,
     Waiting,
 )
-from debates.speech import Speech
-from providers.base import (
-    TICK_S,
-    ChatRequest,
-    Chunk,
-    EmptyReply,
-    Finish,
-    ProviderError,
-    ReasoningChunk,
-    TextChunk,
-    TextWasReasoning,
-    Tick,
-    TooSlow,
-)
+from debates.listening import Clock, Reply, Sleep, Watch, listen
+from providers.base import ChatMessage, ProviderError, Tick, ToolCall, Usage
+from tools_app.base import Answer, Progress
 
-Clock = Callable[[], float]
-Sleep = Callable[[float], None]
-# Where trying again can help, the turn is asked for again after so many seconds, or after what the server asks for.
-RETRY_WAITS_S: Sequence[float] = (1, 3)
-LONGEST_RETRY_AFTER_S = 30
-# A model that runs on without end is cut here, as its token limit would cut it.
-LONGEST_REPLY = 30_000
+T = TypeVar("T")
+Outcome = TurnFinished | TurnFailed | TurnSuspended
+
+# After so many calls whose arguments did not fit, the turn goes on without tools.
+WRONG_CALLS = 3
 
 
 def take_turn(
-    debate: Debate, said: Sequence[Said], round_number: int, sender: Sender, clock: Clock, sleep: Sleep
-) -> Generator[Event, None, TurnFinished | TurnFailed]:
-    """Yield what happens while `sender` speaks and return how it ended, which the caller yields on."""
-    request, started = request_for(debate, said, sender), clock()
-    waits_s = iter(RETRY_WAITS_S)
-    yield TurnStarted(round_number, sender, request.model)
+    debate: Debate,
+    said: Sequence[Said],
+    round_number: int,
+    sender: Sender,
+    clock: Clock,
+    sleep: Sleep,
+    pending: Sequence[ChatMessage] = (),
+) -> Generator[Event, None, Outcome]:
+    """Yield what happens while `sender` speaks and return how it ended, which the caller yields on.
+
+    `pending`: the exchange of a turn that was suspended; it goes on there. The last request offers no tools, so that
+    the agent always speaks.
+    """
+    speaker, watch = debate.speakers[sender], Watch(clock, sleep, clock())
+    yield TurnStarted(round_number, sender, speaker.model)
+    desk, exchange, tally = speaker.desk(round_number, said), list(pending), _Tally()
+    if not exchange:
+        yield from _watched(desk.brief(), watch)
+    material = desk.material()
+    try:
+        for requests_left in reversed(range(debate.tool_iterations)):
+            if calls := unanswered(exchange):
+                answers = yield from _watched(desk.run(calls), watch)
+                if any(answer.waiting for answer in answers):
+                    return TurnSuspended(round_number, sender, (*exchange, *_results(answers)))
+                exchange += _results(answers)
+                tally.count(answers)
+            tools = desk.offered() if requests_left and tally.wrong < WRONG_CALLS else ()
+            request = request_for(debate, said, sender, material, exchange, tools, exact=tally.last_was_wrong)
+            reply = yield from listen(debate, speaker, request, watch)
+            tally.add(reply)
+            if reply.took_no_tools:
+                desk.tools_refused()
+            if not reply.calls:
+                break
+            exchange.append(ChatMessage("assistant", reply.content, reply.calls))
+    except ProviderError as error:
+        return TurnFailed(round_number, sender, str(error))
+    return tally.finished(round_number, sender, reply, watch)
+
+
+def unanswered(exchange: Sequence[ChatMessage]) -> list[ToolCall]:
+    """The calls of the last assistant message that have no result yet."""
+    answered = {message.tool_call_id for message in exchange if message.role == "tool"}
+    asked = [message for message in exchange if message.role == "assistant"]
+    return [call for call in asked[-1].tool_calls if call.id not in answered] if asked else []
+
+
+def _results(answers: Sequence[Answer]) -> list[ChatMessage]:
+    return [ChatMessage("tool", a.content, tool_call_id=a.call_id) for a in answers if not a.waiting]
+
+
+def _watched(progress: Generator[Progress, None, T], watch: Watch) -> Generator[Event, None, T]:
+    """The desk's progress as events of the turn."""
     while True:
         try:
-            return (yield from _listen(debate, request, round_number, sender, clock, started))
-        except ProviderError as error:
-            wait_s = next(waits_s, None) if error.retryable else None
-            if wait_s is None or (error.retry_after_s or 0) > LONGEST_RETRY_AFTER_S:
-                return TurnFailed(round_number, sender, str(error))
-            yield TurnRestarted(str(error))
-            yield from wait(error.retry_after_s or wait_s, clock, sleep)
-
-
-def wait(seconds: float, clock: Clock, sleep: Sleep) -> Generator[Event, None, None]:
-    started = clock()
-    while (left := seconds - (clock() - started)) > 0:
-        sleep(min(left, TICK_S))
-        yield Waiting(clock() - started)
-
-
-def _listen(
-    debate: Debate, request: ChatRequest, round_number: int, sender: Sender, clock: Clock, started: float
-) -> Generator[Event, None, TurnFinished]:
-    speaker = debate.speakers[sender]
-    reply = _Reply(Speech([speaker.name, "Agent A" if sender == Sender.AGENT_A else "Agent B"]))
-    with closing(speaker.stream(request)) as chunks:
-        for chunk in chunks:
-            passed_s = clock() - started
-            if event := reply.hear(chunk, passed_s):
-                yield event
-            if len(reply.speech.text) > LONGEST_REPLY:
-                reply.finish = Finish("length", request.model)
-                break
-            if reply.finish is None:
-                _check_limits(debate, request.model, passed_s, reply.first_token_s is not None)
-    if held_back := reply.speech.finish():
-        yield TextDelta(held_back)
-    finish = reply.finish or Finish("", request.model)
-    content = reply.speech.content(finish.finish_reason)
-    if not content:
-        raise EmptyReply(f"{request.model} answered without a word. Try again, or use another model.")
-    return TurnFinished(
-        round_number=round_number,
-        sender=sender,
-        content=content,
-        reasoning=clean_text("".join(reply.reasoning)),
-        model=finish.model or request.model,
-        finish_reason=finish.finish_reason,
-        usage=finish.usage,
-        first_token_ms=round((reply.first_token_s or 0) * 1000),
-        total_ms=round((clock() - started) * 1000),
-    )
+            step = next(progress)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]
+        yield Waiting(watch.passed_s()) if isinstance(step, Tick) else step
 
 
 @dataclass
-class _Reply:
-    """What has come of a reply. Seconds since the start of the turn."""
+class _Tally:
+    """What the requests of a turn have come to."""
 
-    speech: Speech
+    wrong: int = 0
+    last_was_wrong: bool = False
     reasoning: list[str] = field(default_factory=list)
-    first_token_s: float | None = None
-    finish: Finish | None = None
+    usages: list[Usage] = field(default_factory=list)
 
-    def hear(self, chunk: Chunk, passed_s: float) -> Event | None:
-        if self.first_token_s is None and isinstance(chunk, TextChunk | ReasoningChunk):
-            self.first_token_s = passed_s
-        match chunk:
-            case Tick():
-                return Waiting(passed_s)
-            case TextChunk(text):
-                shown = self.speech.add(text)
-                return TextDelta(shown) if shown else None
-            case ReasoningChunk(text):
-                self.reasoning.append(text)
-                return ReasoningDelta()
-            case TextWasReasoning():
-                self.reasoning.append(self.speech.text)
-                self.speech = self.speech.anew()
-                return TurnRestarted("What came so far was reasoning.")
-            case Finish():
-                self.finish = chunk
-        return None
+    def count(self, answers: Sequence[Answer]) -> None:
+        wrong = sum(answer.wrong_arguments for answer in answers)
+        self.wrong, self.last_was_wrong = self.wrong + wrong, wrong > 0
 
+    def add(self, reply: Reply) -> None:
+        self.usages.append(reply.usage)
+        if reply.reasoning:
+            self.reasoning.append(reply.reasoning)
 
-def _check_limits(debate: Debate, model: str, passed_s: float, has_begun: bool) -> None:
-    if not has_begun and passed_s > debate.first_token_timeout_s:
-        raise TooSlow(
-            f"{model} said nothing for {debate.first_token_timeout_s:g} s. "
-            "Use a smaller model or raise FIRST_TOKEN_TIMEOUT_S."
+    def finished(self, round_number: int, sender: Sender, reply: Reply, watch: Watch) -> TurnFinished:
+        return TurnFinished(
+            round_number=round_number,
+            sender=sender,
+            content=reply.content,
+            reasoning="\n\n".join(self.reasoning),
+            model=reply.model,
+            finish_reason=reply.finish_reason,
+            usage=Usage(
+                _total([usage.prompt_tokens for usage in self.usages]),
+                _total([usage.completion_tokens for usage in self.usages]),
+            ),
+            first_token_ms=round((reply.first_token_s or 0) * 1000),
+            total_ms=round(watch.passed_s() * 1000),
         )
-    if passed_s > debate.turn_budget_s:
-        raise TooSlow(
-            f"{model} did not finish its turn within {debate.turn_budget_s:g} s. "
-            "Limit its max_tokens, use a faster model or raise TURN_BUDGET_S."
-        )
+
+
+def _total(counts: Sequence[int | None]) -> int | None:
+    """Unknown as soon as one of them is."""
+    known = [count for count in counts if count is not None]
+    return sum(known) if len(known) == len(counts) else None

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -23,6 +24,7 @@ from debates.models import Conversation, ConversationQuerySet
 from debates.payloads import message_payload
 
 PER_PAGE = 25
+APPROVE_EXEC = "tools_app.approve_exec"
 
 
 class HtmxRequest(HttpRequest):
@@ -81,48 +83,53 @@ def _without_page(query: QueryDict) -> str:
 @login_required
 @require_safe
 def detail(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
-    debate = _own(request, pk)
+    debate = own(request, pk)
     said = [message_payload(message) for message in debate.messages.order_by("position")]
-    return render(request, "debates/detail.html", state_context(debate) | _wire_context(debate, said) | {"said": said})
+    context = _page_context(request, debate) | {"said": said, "after": said[-1]["position"] if said else 0}
+    return render(request, "debates/detail.html", context)
 
 
-def _wire_context(debate: Conversation, said: list[dict[str, Any]]) -> dict[str, Any]:
-    return {"connected": debate.is_active, "after": said[-1]["position"] if said else 0}
+def _page_context(request: HttpRequest, debate: Conversation) -> dict[str, Any]:
+    # The permission costs queries, so only a template that shows it asks for it.
+    may_approve_exec = partial(request.user.has_perm, APPROVE_EXEC)
+    return state_context(debate) | {"connected": debate.is_active, "may_approve_exec": may_approve_exec}
 
 
 @require_GET
 async def live(request: HttpRequest, pk: uuid.UUID) -> HttpResponseBase:
-    debate = await stream.off_thread(_viewed, request, pk)
-    if debate is None:
+    fragments = await stream.off_thread(_viewed, request, pk)
+    if fragments is None:
         return redirect_to_login(request.get_full_path())
-    fragments = Fragments(debate, get_token(request))
     return stream.event_stream(fragments.frames(stream.notices(pk, stream.cursor(request))))
 
 
-def _viewed(request: HttpRequest, pk: uuid.UUID) -> Conversation | None:
+def _viewed(request: HttpRequest, pk: uuid.UUID) -> Fragments | None:
     """All that a stream reads before it starts; None when nobody is signed in."""
-    return _own(request, pk) if request.user.is_authenticated else None
+    if not request.user.is_authenticated:
+        return None
+    allowed = request.user.has_perm(APPROVE_EXEC)
+    return Fragments(own(request, pk), get_token(request), may_approve_exec=allowed)
 
 
 @login_required
 @require_POST
 def stop(request: HtmxRequest, pk: uuid.UUID) -> HttpResponse:
-    return _act(request, _own(request, pk), services.stop)
+    return act(request, own(request, pk), services.stop)
 
 
 @login_required
 @require_POST
 def pause(request: HtmxRequest, pk: uuid.UUID) -> HttpResponse:
-    return _act(request, _own(request, pk), services.pause)
+    return act(request, own(request, pk), services.pause)
 
 
 @login_required
 @require_POST
 def resume(request: HtmxRequest, pk: uuid.UUID) -> HttpResponse:
-    return _act(request, _own(request, pk), services.resume)
+    return act(request, own(request, pk), services.resume)
 
 
-def _act(request: HtmxRequest, debate: Conversation, wish: Callable[[Conversation], None]) -> HttpResponse:
+def act(request: HtmxRequest, debate: Conversation, wish: Callable[[Conversation], None]) -> HttpResponse:
     try:
         wish(debate)
     except DebateError as error:
@@ -130,15 +137,15 @@ def _act(request: HtmxRequest, debate: Conversation, wish: Callable[[Conversatio
     if not request.htmx:
         return redirect("debates:detail", debate.pk)
     last = debate.messages.order_by("position").last()
-    context = state_context(_own(request, debate.pk)) | {"oob": True}
-    context |= {"connected": debate.is_active, "after": last.position if last else 0}
+    context = _page_context(request, own(request, debate.pk))
+    context |= {"oob": True, "after": last.position if last else 0}
     return render(request, "debates/_acted.html", context)
 
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
-    debate = _own(request, pk)
+    debate = own(request, pk)
     if request.method != "POST":
         return render(request, "debates/delete.html", {"debate": debate, "message_count": debate.messages.count()})
     services.delete(debate)
@@ -146,5 +153,5 @@ def delete(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     return redirect("debates:list")
 
 
-def _own(request: HttpRequest, pk: uuid.UUID) -> Conversation:
+def own(request: HttpRequest, pk: uuid.UUID) -> Conversation:
     return get_object_or_404(Conversation.objects.owned_by(request.user).prefetch_related("seats"), pk=pk)

@@ -26,13 +26,13 @@ MODELS_IN_A_SELECT = 80
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def new(request: HttpRequest) -> HttpResponse:
-    person, offered = _person(request), _offered(request)
+    person, offered = _person(request), offered_personas(request)
     if request.method != "POST":
-        return _new_page(request, NewDebate(person, offered), offered)
+        return new_page(request, NewDebate(person, offered), offered)
     form = NewDebate(person, offered, data=request.POST)
     created = _created(person, form)
     if created is None:
-        return _new_page(request, form, offered, status=422)
+        return new_page(request, form, offered, status=422)
     for warning in created.warnings:
         messages.warning(request, warning)
     return redirect("debates:detail", created.conversation.pk)
@@ -64,15 +64,15 @@ def _create(person: User, form: NewDebate) -> services.Created:
 @login_required
 @require_POST
 def use_persona(request: HttpRequest) -> HttpResponse:
-    offered = _offered(request)
-    return _new_page(request, NewDebate(_person(request), offered, typed=filled(request.POST, offered)), offered)
+    offered = offered_personas(request)
+    return new_page(request, NewDebate(_person(request), offered, typed=filled(request.POST, offered)), offered)
 
 
 @login_required
 @require_POST
 def validate(request: HttpRequest) -> HttpResponse:
     """The complaints about the one field that was just changed, and the warnings about the whole."""
-    form = NewDebate(_person(request), _offered(request), data=request.POST)
+    form = NewDebate(_person(request), offered_personas(request), data=request.POST)
     form.check()
     context = {
         "errors": form.errors_of(request.headers.get("HX-Trigger-Name", "")),
@@ -116,7 +116,7 @@ def _known_models(profile: str) -> tuple[list[ModelInfo], str]:
         return [], str(error)
 
 
-def _offered(request: HttpRequest) -> list[Persona]:
+def offered_personas(request: HttpRequest) -> list[Persona]:
     """The built-in ones first, in the order of their file."""
     return list(Persona.objects.offered_to(request.user).order_by(F("owner_id").asc(nulls_first=True), "pk"))
 
@@ -128,7 +128,9 @@ def _pairs(offered: list[Persona]) -> list[tuple[Persona, Persona]]:
     return [(sides[0], sides[1]) for topic, sides in by_topic.items() if topic and len(sides) > 1]
 
 
-def _new_page(request: HttpRequest, form: NewDebate, offered: list[Persona], status: int = 200) -> HttpResponse:
+def new_page(
+    request: HttpRequest, form: NewDebate, offered: list[Persona], status: int = 200, **told: str
+) -> HttpResponse:
     context = {
         "form": form,
         "pairs": _pairs(offered),
@@ -137,6 +139,9 @@ def _new_page(request: HttpRequest, form: NewDebate, offered: list[Persona], sta
         "agents_enabled": settings.AGENTS_ENABLED,
         "embedded": settings.AI_PROFILE == "embedded",
         "default_rounds": settings.MAX_ROUNDS_DEFAULT,
+        "categories": settings.TOPIC_CATEGORIES,
+        "category": request.POST.get("category", ""),
+        **told,
     }
     return render(request, "debates/new.html", context, status=status)
 

@@ -12,3 +12,12 @@
     say(gone ? "This is not there any more." : "The server could not do this. Reload the page and try again.");
   });
 })();
+
+// Enter in a field that names a button presses this one and not the first one of the form.
+document.addEventListener("keydown", (event) => {
+  const button = event.key === "Enter" && !event.isComposing && document.getElementById(event.target.dataset?.enter);
+  if (button) {
+    event.preventDefault();
+    button.click();
+  }
+});

@@ -81,6 +81,26 @@
   });
   document.addEventListener("htmx:sseOpen", showJump);
 
+  // --- look-ups and sources ---------------------------------------------------------------------------------------
+  // The panel is asked for again after what may have changed it, once in a while and never missing the last change.
+  const REFRESH_MS = 2000;
+  const WORTH_A_LOOK = ["tool", "message", "status", "end"];
+  const books = byId("books");
+  let refreshTimer = 0;
+  const refresh = () => {
+    refreshTimer = 0;
+    htmx.trigger("#books-content", "stale");
+  };
+  if (books) {
+    books.open = window.matchMedia("(min-width: 84rem)").matches;
+    document.addEventListener("htmx:sseMessage", ({ detail }) => {
+      if (WORTH_A_LOOK.includes(detail.type)) refreshTimer ||= setTimeout(refresh, REFRESH_MS);
+    });
+    document.addEventListener("click", (event) => {
+      if (event.target.closest("a.cite")) books.open = true;
+    });
+  }
+
   // --- the clock --------------------------------------------------------------------------------------------------
   const two = (number) => String(number).padStart(2, "0");
   const clock = (seconds) => {

@@ -1,5 +1,6 @@
 """The fixed cast: Alice owns things, Bob is somebody else. Models are scripted unless a test says otherwise."""
 
+import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,13 +10,18 @@ from django.contrib.auth.models import User
 from django.db import connection
 from pytest_django import Settings
 
-from debates import turn
+from debates import listening
 from debates.models import Conversation
 from debates.proposals import DebateProposal, SeatProposal
 from debates.services import create_debate
 from providers import registry
 from providers.scripted import ScriptedProvider
 from tests.fakes.valkey import ValkeyServer
+
+# Nobody outside is asked, neither from here nor from the processes that tests start: at this address nothing listens.
+NOBODY = "http://127.0.0.1:9/"
+SOURCES = ("WIKIPEDIA_API_URL", "ARXIV_API_URL", "TAVILY_API_URL", "NEWSAPI_API_URL", "ALPHAVANTAGE_API_URL")
+os.environ.update(dict.fromkeys(SOURCES, NOBODY))
 
 
 @pytest.fixture(scope="session")
@@ -27,9 +33,11 @@ def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> No
 
 @pytest.fixture(autouse=True)
 def installation(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turn, "RETRY_WAITS_S", ())  # a failure fails at once; test_retries has the rest
+    monkeypatch.setattr(listening, "RETRY_WAITS_S", ())  # a failure fails at once; test_retries has the rest
     settings.AGENTS_ENABLED = True
     settings.ROUND_PAUSE_MS = 0
+    for name in SOURCES:
+        setattr(settings, name, NOBODY)
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # the real one takes a second
 
 
@@ -60,6 +68,7 @@ def proposal(scripted: ScriptedProvider) -> DebateProposal:
             name="Bo", system_prompt="You are Bo. You hold that they should not.", provider="scripted"
         ),
         max_rounds=2,
+        tools=[],
     )
 
 

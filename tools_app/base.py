@@ -13,7 +13,7 @@ from providers.base import Tick, ToolCall, ToolSpec
 
 
 class Permission(StrEnum):
-    """READ runs at once. WRITE changes something in this program, EXEC acts outside it: both wait for a person's word."""
+    """READ runs at once. WRITE changes something in here, EXEC acts outside: both wait for a person's word."""
 
     READ = "READ"
     WRITE = "WRITE"

@@ -20,7 +20,12 @@ class ToolCall(models.Model):
         FOUND = "FOUND", "Found something"
         NOTHING = "NOTHING", "Found nothing"
         FAILED = "FAILED", "Failed"
-        REFUSED = "REFUSED", "Not run"
+        REFUSED = "REFUSED", "Not allowed"
+
+    class Origin(models.TextChoices):
+        MODEL = "MODEL", "The model asked"
+        BRIEFING = "BRIEFING", "A briefing before a turn"
+        PERSON = "PERSON", "A person asked"
 
     scope = models.UUIDField(null=True, help_text="The debate.")
     owner = models.ForeignKey(
@@ -34,9 +39,11 @@ class ToolCall(models.Model):
     )
     arguments = models.JSONField(default=dict)
     digest = models.CharField(max_length=64, help_text="Of the tool and its arguments.")
+    origin = models.CharField(max_length=8, choices=Origin.choices, default=Origin.MODEL)
     trace_id = models.CharField(max_length=64, blank=True)
     outcome = models.CharField(max_length=10, choices=Outcome.choices, default=Outcome.RUNNING)
     failure = models.CharField(max_length=20, choices=[(kind.value, kind.value) for kind in FailureKind], blank=True)
+    preview = models.TextField(blank=True, help_text="What it will do, exactly, where a person must allow it.")
     answer = models.TextField(blank=True, help_text="What the model was told.")
     summary = models.CharField(max_length=300, blank=True)
     from_cache = models.BooleanField(default=False)
@@ -73,7 +80,6 @@ class Approval(models.Model):
         EXPIRED = "EXPIRED", "Nobody answered in time"
 
     call = models.OneToOneField(ToolCall, on_delete=models.CASCADE, related_name="approval")
-    preview = models.TextField(help_text="Exactly what will happen.")
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.PENDING)
     expires_at = models.DateTimeField()
     decided_by = models.ForeignKey(
@@ -106,3 +112,6 @@ class Note(models.Model):
 
     def __str__(self) -> str:
         return self.text[:60]
+
+
+from tools_app.models_mcp import McpServer, McpTool  # noqa: E402, F401

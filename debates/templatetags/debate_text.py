@@ -1,22 +1,41 @@
+import json
 import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
 
 from django import template
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
-from debates import rendering
+from debates import footnotes, rendering
 from debates.events import Sender
 from debates.models import Conversation, EndReasonChoices
+from tools_app import arguments
 
 register = template.Library()
 
+register.filter("footnotes", footnotes.footnotes)
+register.filter("anchor", footnotes.anchor)
+register.filter("kind", footnotes.kind_of)
+register.filter("sign", footnotes.sign_of)
+
 LETTERS = {Sender.AGENT_A: "A", Sender.AGENT_B: "B", Sender.MODERATOR: "M"}
+_STATUS_WORDS = {"DELETED": "Deleted", "WAITING": "Waiting for your word"}
 
 
 @register.filter
 def markdown(text: str, limit: int = rendering.LIMIT) -> SafeString:
     # Only an allow-list of tags comes out of to_html.
     return mark_safe(rendering.to_html(text, limit))  # noqa: S308  # nosec
+
+
+@register.filter
+def cited(text: str, citations: Sequence[Mapping[str, Any]]) -> SafeString:
+    """A finished message, each of its checked citations a link to the source on this page."""
+    # As in `markdown`; what is put into it afterwards comes from `format_html`.
+    return mark_safe(rendering.to_html(text, marks=footnotes.marks_of(citations)))  # noqa: S308  # nosec
 
 
 @register.filter
@@ -33,7 +52,7 @@ def letter(sender: str) -> str:
 
 @register.filter
 def status_word(status: str) -> str:
-    return "Deleted" if status == "DELETED" else Conversation.Status(status).label
+    return _STATUS_WORDS.get(status) or Conversation.Status(status).label
 
 
 @register.filter
@@ -58,3 +77,33 @@ def clock(total_seconds: int) -> str:
     minutes, rest = divmod(total_seconds, 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+@register.filter
+def is_web_address(url: str) -> bool:
+    return url.startswith(("http://", "https://"))
+
+
+@register.filter
+def moment(iso: str) -> datetime:
+    return datetime.fromisoformat(iso)
+
+
+@register.filter
+def unmasked(text: str) -> str:
+    """What a person decides on: characters that hide or reorder others are shown by their numbers."""
+    return "".join(f"⟨U+{ord(char):04X}⟩" if _is_hidden(char) else char for char in text)
+
+
+def _is_hidden(char: str) -> bool:
+    return char not in "\n\t" and unicodedata.category(char) in ("Cc", "Cf", "Zl", "Zp")
+
+
+@register.filter
+def as_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+@register.filter
+def in_short(given: Mapping[str, Any]) -> str:
+    return arguments.in_short(given)

@@ -6,13 +6,13 @@ import pytest
 from agentchat.environment import BASE_DIR
 
 READ = re.compile(
-    r'\b(?:text|integer|boolean|choice|directory|host_list|http_url|redis_url|database_url)\(\s*"([A-Z_]+)"'
+    r'\b(?:text|integer|boolean|choice|directory|host_list|http_url|redis_url|database_url|email_url|mcp_servers)\(\s*"([A-Z_]+)"'
 )
 VARIABLES = sorted(set(READ.findall((BASE_DIR / "agentchat" / "settings.py").read_text())))
 
 
 def test_the_settings_read_variables() -> None:
-    assert {"AGENTS_ENABLED", "DATABASE_URL", "HISTORY_SIZE", "ALLOWED_HOSTS", "OLLAMA_API_KEY", "VAR_DIR"} <= set(
+    assert {"AGENTS_ENABLED", "DATABASE_URL", "HISTORY_SIZE", "ALLOWED_HOSTS", "OLLAMA_API_KEY", "VAR_DIR", "MCP_SERVERS"} <= set(
         VARIABLES
     )
 

@@ -1,4 +1,4 @@
-"""The same job through the recorder: leased, streamed, saved, published."""
+"""The same job through the recorder: leased, streamed, with sources on offer, saved, published."""
 
 import json
 import sys
@@ -23,7 +23,8 @@ def main(turns: int) -> None:
     def play(rounds: int) -> None:
         seat_a = SeatProposal(system_prompt="You are Ada. You hold that billionaires should exist.")
         seat_b = SeatProposal(system_prompt="You are Bo. You hold that they should not.")
-        proposal = DebateProposal("Should billionaires exist?", seat_a, seat_b, max_rounds=rounds)
+        topic, sources = "Should billionaires exist?", {"tools": ["arxiv"], "tools_mode": "native"}
+        proposal = DebateProposal(topic, seat_a, seat_b, max_rounds=rounds, **sources)
         record(create_debate(owner, proposal, start=False).conversation.pk)
 
     play(1)

@@ -6,6 +6,12 @@ from django.core.management import call_command
 from django.test import Client
 
 from debates.api_events import document_events
+from debates.events import Sender, TextDelta, TurnStarted
+from debates.models import Conversation
+from debates.narrator import Narrator
+from debates.payloads import status_payload
+from tools_app.base import CallStarted
+from tools_app.models import Approval
 
 
 def test_the_schema_is_valid_and_complete() -> None:
@@ -17,10 +23,16 @@ def test_the_schema_is_valid_and_complete() -> None:
         f"{debates}": {"get", "post"},
         f"{debates}{{id}}/": {"get", "delete"},
         f"{debates}{{id}}/messages/": {"get"},
+        f"{debates}{{id}}/tool-calls/": {"get"},
+        f"{debates}{{id}}/sources/": {"get"},
+        f"{debates}{{id}}/approvals/": {"get"},
+        f"{debates}{{id}}/approvals/{{approval_id}}/approve/": {"post"},
+        f"{debates}{{id}}/approvals/{{approval_id}}/refuse/": {"post"},
         f"{debates}{{id}}/stop/": {"post"},
         f"{debates}{{id}}/pause/": {"post"},
         f"{debates}{{id}}/resume/": {"post"},
         "/api/v1/models/": {"get"},
+        "/api/v1/tools/": {"get"},
         "/api/v1/personas/": {"get", "post"},
         "/api/v1/personas/{id}/": {"get", "put", "patch", "delete"},
     }
@@ -34,9 +46,36 @@ def test_the_schema_is_valid_and_complete() -> None:
     )
 
 
+def test_what_debates_look_up_is_told_with_its_types() -> None:
+    out = StringIO()
+    call_command("spectacular", format="openapi-json", stdout=out)
+    schemas = json.loads(out.getvalue())["components"]["schemas"]
+    lists = {
+        ("Message", "citations"): "Citation",
+        ("Debate", "approvals"): "Approval",
+        ("CreatedDebate", "approvals"): "Approval",
+        ("CallPage", "results"): "Call",
+        ("SourcePage", "results"): "Source",
+        ("ApprovalPage", "results"): "Approval",
+    }
+    told = {(name, field): schemas[name]["properties"][field]["items"] for name, field in lists}
+    assert told == {place: {"$ref": f"#/components/schemas/{kind}"} for place, kind in lists.items()}
+    assert schemas["Debate"]["properties"]["tools"]["items"] == {"type": "string"}
+    assert schemas["StatusEnum"]["enum"] == Conversation.Status.values
+    assert schemas["ApprovalStatusEnum"]["enum"] == Approval.Status.values
+
+
 def test_the_event_stream_is_documented() -> None:
     documented = document_events({"paths": {}})["paths"]["/api/v1/debates/{id}/events/"]["get"]
     assert "text/event-stream" in documented["responses"]["200"]["content"]
+    lines = documented["description"].splitlines()
+    told = {re.findall(r"`(\w+)`", line)[0]: set(re.findall(r"`(\w+)`", line)[1:]) for line in lines if "| `" in line}
+    assert list(told) == ["status", "turn", "text", "tool", "message", "end"]
+    assert told["status"] >= set(status_payload(Conversation()))
+    narrator = Narrator(lambda: 0)
+    events = (TurnStarted(1, Sender.AGENT_A, "m"), CallStarted("look", ""), TextDelta("Well"))
+    for notice in (notice for event in events for notice in narrator.tell(event)):
+        assert told[notice.event] >= set(notice.data)
 
 
 def test_the_schema_is_served(client: Client, db: None) -> None:

@@ -48,9 +48,10 @@ def _frames(debate: Conversation, *notices: Notice | None) -> list[str]:
             yield notice
 
     async def collected() -> list[str]:
-        return [frame async for frame in Fragments(seated, "csrf-of-this-page").frames(told())][1:]  # after "retry:"
+        return [frame async for frame in fragments.frames(told())][1:]  # after "retry:"
 
     seated = Conversation.objects.prefetch_related("seats").get(pk=debate.pk)
+    fragments = Fragments(seated, "csrf-of-this-page")
     return asyncio.run(collected())
 
 
@@ -297,7 +298,7 @@ def test_silence_keeps_the_stream_alive(alice: User) -> None:
 
 
 def test_what_this_page_does_not_know_is_passed_over(alice: User) -> None:
-    assert _frames(make_debate(alice), Notice("tool", {"tool": "wikipedia"})) == []
+    assert _frames(make_debate(alice), Notice("weather", {"sky": "blue"})) == []
 
 
 @pytest.mark.django_db(transaction=True)

@@ -11,6 +11,7 @@ from tests.fakes.clients import signed_in
 
 PAGES = [
     ("get", "detail"),
+    ("get", "books"),
     ("get", "delete"),
     ("post", "delete"),
     ("post", "stop"),

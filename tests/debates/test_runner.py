@@ -3,7 +3,7 @@ from itertools import count
 
 import pytest
 
-from debates import turn
+from debates import listening
 from debates.context import Debate, Speaker
 from debates.events import (
     DebateEnded,
@@ -139,7 +139,7 @@ def test_a_failure_ends_it_with_the_sentence_for_the_person(provider: ScriptedPr
 def test_an_empty_reply_is_asked_for_again_and_never_kept(
     provider: ScriptedProvider, empty: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(turn, "RETRY_WAITS_S", (1, 3))
+    monkeypatch.setattr(listening, "RETRY_WAITS_S", (1, 3))
     provider.enqueue(empty)
     provider.enqueue(ReasoningChunk("only thoughts"))
     provider.enqueue("a")
@@ -171,7 +171,7 @@ def test_an_agent_that_stays_silent_fails_its_turn(provider: ScriptedProvider) -
 def test_a_failure_is_tried_again_where_that_can_help(
     provider: ScriptedProvider, error: ProviderError, asked: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(turn, "RETRY_WAITS_S", (1, 3))
+    monkeypatch.setattr(listening, "RETRY_WAITS_S", (1, 3))
     for _ in range(3):
         provider.enqueue("half a sen", error)
     events = played(provider)
@@ -182,7 +182,7 @@ def test_a_failure_is_tried_again_where_that_can_help(
 def test_what_was_said_before_a_failure_is_not_in_the_reply(
     provider: ScriptedProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(turn, "RETRY_WAITS_S", (1,))
+    monkeypatch.setattr(listening, "RETRY_WAITS_S", (1,))
     provider.enqueue("Half a sentence that ", ServerFailed("broke off"))
     provider.enqueue("Goodbye.")
     assert turns(played(provider)) == [(1, A, "Goodbye.")]
@@ -213,7 +213,7 @@ def test_a_model_that_runs_on_is_cut_at_its_last_sentence(provider: ScriptedProv
 def test_the_budget_of_a_turn_holds_for_all_its_attempts(
     provider: ScriptedProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(turn, "RETRY_WAITS_S", (1, 3))
+    monkeypatch.setattr(listening, "RETRY_WAITS_S", (1, 3))
     for _ in range(3):
         provider.enqueue(*[Tick()] * 9)
     events = played(provider, turn_budget_s=20)
@@ -223,7 +223,7 @@ def test_the_budget_of_a_turn_holds_for_all_its_attempts(
 def test_a_reply_that_is_whole_is_never_too_late(provider: ScriptedProvider) -> None:
     provider.enqueue("a", Finish("stop", "m"))
     provider.enqueue("b")
-    assert turns(played(provider, rounds=1, turn_budget_s=1.5)) == [(1, A, "a"), (1, B, "b")]
+    assert turns(played(provider, rounds=1, turn_budget_s=2.5)) == [(1, A, "a"), (1, B, "b")]
 
 
 def test_it_pauses_between_rounds_and_not_within_one(provider: ScriptedProvider) -> None:

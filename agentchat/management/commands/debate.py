@@ -11,18 +11,21 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
+from django.urls import reverse
 
 from accounts import links
 from agentchat import environment
 from agentchat.embedded import valkey
 from agentchat.embedded.borrow import model_server_running
+from agentchat.embedded.lock import running_at
 from agentchat.embedded.supervisor import ServiceFailed
 from agentchat.terminal import Screen, print_json
-from debates import live, personas, recorder, services
+from debates import live, payloads, personas, recorder, services
 from debates.errors import AgentsDisabled, DebateError, InvalidDebate, WrongStatus
 from debates.models import Conversation
 from debates.proposals import DebateProposal, SeatProposal
 from debates.sides import for_and_against
+from tools_app.arguments import in_short
 
 INTERRUPTED = 130
 
@@ -107,10 +110,24 @@ def _play(conversation: Conversation, *, as_json: bool) -> None:
         _stop(conversation)
         raise
     conversation.refresh_from_db()
+    if outcome is recorder.Outcome.WAITS:
+        _say_what_it_waits_for(conversation)
     if conversation.status == Conversation.Status.FAILED:
         raise CommandError(conversation.error)
     if outcome is recorder.Outcome.NOT_OURS:
         raise CommandError("A worker has taken this debate; its page shows it.")
+
+
+def _say_what_it_waits_for(conversation: Conversation) -> None:
+    """On standard error, where it does not mix with the events of `--json`."""
+    address = running_at(settings.VAR_DIR / "up.lock") or f"http://127.0.0.1:{settings.PORT}" if settings.LOCAL else ""
+    page = address.rstrip("/") + reverse("debates:detail", args=[conversation.pk])
+    asked = [
+        f"  {approval['tool']} ({in_short(approval['arguments'])})"
+        for approval in payloads.status_payload(conversation)["approvals"]
+    ]
+    where = f"Answer at {page}. With your answer a worker goes on; `make run` starts one."
+    print("\nThe debate waits for your word on:", *asked, where, sep="\n", file=sys.stderr)
 
 
 def _stop(conversation: Conversation) -> None:

@@ -1,0 +1,50 @@
+"""What a turn needs of the sources and tools, as the round loop sees it. `research.py` has the real one."""
+
+from collections.abc import Generator, Sequence
+from typing import Protocol
+
+from providers.base import ToolCall, ToolSpec
+from tools_app.base import Answer, Progress
+
+
+class Desk(Protocol):
+    """The sources and tools of one agent in one turn."""
+
+    def brief(self) -> Generator[Progress, None, None]:
+        """Look things up for an agent whose model does not do so itself."""
+
+    def material(self) -> str:
+        """What the agent is shown beside the transcript: known sources, how the last message's citations were checked,
+        its notebook, and what the briefing found. Empty when there is nothing."""
+
+    def offered(self) -> tuple[ToolSpec, ...]:
+        """The tools that the model may call now."""
+
+    def run(self, calls: Sequence[ToolCall]) -> Generator[Progress, None, tuple[Answer, ...]]:
+        """Answer every call, in order."""
+
+    def tools_refused(self) -> None:
+        """The server answered the same request once it offered no tools."""
+
+
+class BareDesk:
+    """No sources, no tools."""
+
+    def brief(self) -> Generator[Progress, None, None]:
+        yield from ()
+
+    def material(self) -> str:
+        return ""
+
+    def offered(self) -> tuple[ToolSpec, ...]:
+        return ()
+
+    def run(self, calls: Sequence[ToolCall]) -> Generator[Progress, None, tuple[Answer, ...]]:
+        yield from ()
+        return tuple(Answer(call.id, "ERROR: There are no tools. Speak without them.") for call in calls)
+
+    def tools_refused(self) -> None:
+        pass
+
+
+BARE_DESK = BareDesk()

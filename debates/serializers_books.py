@@ -1,0 +1,95 @@
+"""What the API gives of sources and tools: the shapes of payloads.py, told with their types."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from debates.models import SenderChoices
+from tools_app.base import FailureKind, Permission
+from tools_app.models import Approval, ToolCall
+
+_LEVELS = [(level.value, level.value) for level in Permission]
+_FAILURES = [(kind.value, kind.value) for kind in FailureKind]
+
+
+class ToolSerializer(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    label = serializers.CharField()  # type: ignore[assignment]
+    description = serializers.CharField(help_text="What models are told of it.")
+    permission = serializers.ChoiceField(
+        choices=_LEVELS, help_text="READ runs at once; WRITE and EXEC wait for a person's word on each call."
+    )
+    side_effects = serializers.CharField(help_text="What it changes; empty for READ.")
+    parameters = serializers.DictField(help_text="A JSON Schema.")
+    configured = serializers.BooleanField()
+    missing = serializers.CharField(help_text="What this installation lacks for it; empty when it is configured.")
+    default = serializers.BooleanField(help_text="Whether debates use it when they name no tools.")
+
+
+class CitationSerializer(serializers.Serializer[Any]):
+    code = serializers.CharField(help_text="The source as cited, such as S1; empty where the message names none.")
+    verdict = serializers.CharField(help_text="What came of comparing the message with that source.")
+    text = serializers.CharField(help_text="The quotation, number or claim concerned.")
+    title = serializers.CharField(help_text="Of the source; empty when there is none of that code.")
+    url = serializers.CharField()
+
+
+class ApprovalSerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    status = serializers.ChoiceField(choices=Approval.Status.choices)
+    tool = serializers.CharField()
+    permission = serializers.ChoiceField(choices=_LEVELS)
+    sender = serializers.ChoiceField(choices=SenderChoices.choices, help_text="Whose model asked.")
+    round = serializers.IntegerField()
+    arguments = serializers.DictField()
+    preview = serializers.CharField(help_text="What it will do, exactly.")
+    expires_at = serializers.DateTimeField()
+    decided_at = serializers.DateTimeField(allow_null=True)
+    decided_by = serializers.CharField(allow_null=True, help_text="The person's user name; null when time ran out.")
+    call = serializers.IntegerField(help_text="Its id in `tool-calls/`.")
+
+
+class CallSerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    round = serializers.IntegerField()
+    sender = serializers.ChoiceField(choices=SenderChoices.choices, allow_blank=True)
+    origin = serializers.ChoiceField(choices=ToolCall.Origin.choices)
+    tool = serializers.CharField()
+    permission = serializers.ChoiceField(
+        choices=_LEVELS, allow_blank=True, help_text="Empty for a call that no tool was run for."
+    )
+    arguments = serializers.DictField()
+    outcome = serializers.ChoiceField(choices=ToolCall.Outcome.choices)
+    failure = serializers.ChoiceField(choices=_FAILURES, allow_blank=True, help_text="The kind, when it failed.")
+    summary = serializers.CharField(help_text="What came of it, in one line.")
+    from_cache = serializers.BooleanField()
+    ms = serializers.IntegerField(allow_null=True)
+    created_at = serializers.DateTimeField()
+
+
+class SourceSerializer(serializers.Serializer[Any]):
+    code = serializers.CharField(help_text="As agents cite it, such as S1.")
+    tool = serializers.CharField()
+    title = serializers.CharField()
+    url = serializers.CharField()
+    published = serializers.CharField(help_text="As the source says it.")
+    passage = serializers.CharField(help_text="What the agents were shown of it.")
+    sha256 = serializers.CharField(help_text="Of the address, the title and the passage.")
+    fetched_at = serializers.DateTimeField()
+
+
+class PageSerializer(serializers.Serializer[Any]):
+    next_after = serializers.IntegerField(help_text="Send it as `after` to get what follows.")
+    has_more = serializers.BooleanField(help_text="Whether more is there already.")
+
+
+class CallPageSerializer(PageSerializer):
+    results = CallSerializer(many=True)
+
+
+class SourcePageSerializer(PageSerializer):
+    results = SourceSerializer(many=True)
+
+
+class ApprovalPageSerializer(PageSerializer):
+    results = ApprovalSerializer(many=True)

@@ -1,0 +1,60 @@
+"""What was looked up for a debate, numbered once and for all: [S1], [S2] ..."""
+
+import hashlib
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.db.models import Max, Q
+
+from debates import citations
+from debates.citations import Passage
+from debates.models import Source
+from tools_app.base import Item
+
+# A claim is compared with the sources that it cites and with the newest ones.
+COMPARED = 40
+
+
+def keep(conversation_id: uuid.UUID, tool: str, items: Sequence[Item]) -> list[Source]:
+    """A source for each item; what the debate has already keeps its number. Call it inside a guarded transaction."""
+    known = {source.sha256: source for source in _same(conversation_id, items)}
+    last = Source.objects.filter(conversation=conversation_id).aggregate(last=Max("number"))["last"] or 0
+    for item in items:
+        if _digest(item) not in known:
+            last += 1
+            known[_digest(item)] = Source.objects.create(
+                conversation_id=conversation_id,
+                number=last,
+                tool=tool,
+                title=item.title[:500],
+                url=item.url,
+                published=item.published[:60],
+                passage=item.text,
+                sha256=_digest(item),
+            )
+    return [known[_digest(item)] for item in items]
+
+
+def checked(conversation_id: uuid.UUID, content: str) -> list[dict[str, Any]]:
+    """The citations of a message, each with what came of checking it and where its source is."""
+    sources = Source.objects.filter(conversation=conversation_id)
+    newest = sources.order_by("-number").values_list("number", flat=True)[:COMPARED]
+    compared = sources.filter(Q(number__in=citations.cited(content)) | Q(number__in=list(newest)))
+    by_number = {source.number: source for source in compared}
+    passages = {n: Passage(n, f"{source.title} {source.url}", source.passage) for n, source in by_number.items()}
+    by_code = {source.code: source for source in by_number.values()}
+    return [_with_source(mark.as_dict(), by_code) for mark in citations.check(content, passages)]
+
+
+def _with_source(mark: dict[str, str], by_code: Mapping[str, Source]) -> dict[str, Any]:
+    source = by_code.get(mark["code"])
+    return {**mark, "title": source.title if source else "", "url": source.url if source else ""}
+
+
+def _same(conversation_id: uuid.UUID, items: Sequence[Item]) -> Sequence[Source]:
+    return list(Source.objects.filter(conversation=conversation_id, sha256__in=map(_digest, items)))
+
+
+def _digest(item: Item) -> str:
+    return hashlib.sha256(f"{item.url}\n{item.title}\n{item.text}".encode()).hexdigest()

@@ -1,0 +1,106 @@
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.urls import reverse
+from pytest_django import Settings
+
+from agentchat.management.commands import debate as command
+from agentchat.terminal import Screen
+from debates.live import Notice
+from debates.models import Conversation
+from debates.payloads import message_payload
+from debates.recorder import Outcome
+from providers.scripted import ScriptedProvider
+from tests.debates.book_rows import add_approval, mark
+from tests.debates.page_rows import add_message, make_debate
+from tools_app import registry
+from tools_app.base import Nothing, Permission, Tool
+
+
+@pytest.fixture
+def screen(alice: User) -> Screen:
+    return Screen(make_debate(alice))
+
+
+def _tool(phase: str, **more: Any) -> Notice:
+    call = {"tool": "wikipedia", "arguments": 'query: "zoos"', "phase": phase, "ms": None, "summary": ""}
+    return Notice("tool", {"round": 1, "sender": "AGENT_A", **call, **more})
+
+
+def _printed(screen: Screen, capsys: pytest.CaptureFixture[str], *notices: Notice) -> str:
+    capsys.readouterr()
+    for notice in notices:
+        screen.show(notice)
+    return capsys.readouterr().out
+
+
+def test_a_look_up_is_one_line_when_it_is_over(screen: Screen, capsys: pytest.CaptureFixture[str]) -> None:
+    out = _printed(screen, capsys, _tool("called"), _tool("returned", ms=420, summary="2 results: Zoo; Park"))
+    assert out == '  looked up wikipedia (query: "zoos"): 2 results: Zoo; Park, 0.4 s\n'
+
+
+def test_a_look_up_that_failed_says_so(screen: Screen, capsys: pytest.CaptureFixture[str]) -> None:
+    out = _printed(screen, capsys, _tool("failed", summary="[red]No answer.[/red]"))
+    assert out == '  wikipedia (query: "zoos") failed: [red]No answer.[/red]\n'
+
+
+def test_a_call_that_waits_says_so(screen: Screen, capsys: pytest.CaptureFixture[str]) -> None:
+    out = _printed(screen, capsys, _tool("waiting for approval"))
+    assert out == '  wikipedia (query: "zoos") waits for your word\n'
+
+
+def test_what_acts_was_not_looked_up(alice: User, capsys: pytest.CaptureFixture[str]) -> None:
+    acting = Tool("paint", "Paint", "Paints.", {}, lambda given, call: Nothing(), Permission.WRITE)
+    with registry.use(acting):
+        screen = Screen(make_debate(alice))
+    out = _printed(screen, capsys, _tool("returned", tool="paint", arguments="", summary="Done"))
+    assert out == "  used paint: Done\n"
+
+
+def test_words_before_a_look_up_do_not_run_into_it(screen: Screen, capsys: pytest.CaptureFixture[str]) -> None:
+    text = Notice("text", {"round": 1, "sender": "AGENT_A", "text": "Let me see."})
+    again = Notice("text", {"round": 1, "sender": "AGENT_A", "text": "Let me see. Zoos breed."})
+    out = _printed(screen, capsys, text, _tool("called"), _tool("returned", summary="1 result: Zoo"), again)
+    assert out == 'Let me see.\n  looked up wikipedia (query: "zoos"): 1 result: Zoo\nLet me see. Zoos breed.'
+
+
+def test_the_checked_citations_stand_below_a_message(alice: User, capsys: pytest.CaptureFixture[str]) -> None:
+    debate = make_debate(alice)
+    checked = [
+        mark("S1", "exists", "", "Zoo"),
+        mark("S1", "quotation_found", "Open to all", "Zoo"),
+        mark("S9", "no_such_source"),
+        mark("", "unsourced", "9 of 10 agree"),
+    ]
+    message = add_message(debate, 1, content="“Open to all” [S1].", citations=checked)
+    out = _printed(Screen(debate), capsys, Notice("message", message_payload(message), 1))
+    assert out.splitlines() == [
+        "“Open to all” [S1].",
+        "  [S1] Zoo, quotation found in the source: Open to all",
+        "  [S9], no such source",
+        "  no source given: 9 of 10 agree",
+    ]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_debate_that_waits_says_for_what_and_where_to_answer(
+    scripted: ScriptedProvider,
+    settings: Settings,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    settings.AI_PROFILE = "scripted"
+
+    def wait(conversation_id: Any, **_: Any) -> Outcome:
+        debate = Conversation.objects.get(pk=conversation_id)
+        Conversation.objects.update(status=Conversation.Status.WAITING)
+        add_approval(debate, arguments={"to": "ada@example.org"})
+        return Outcome.WAITS
+
+    monkeypatch.setattr(command.recorder, "record", wait)
+    call_command("debate", "Tax?", rounds=1, json=True)
+    told = capsys.readouterr().err
+    assert 'send_email (to: "ada@example.org")' in told
+    assert reverse("debates:detail", args=[Conversation.objects.get().pk]) in told

@@ -1,0 +1,137 @@
+import re
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import reverse
+
+from debates.footnotes import footnotes, marks_of
+from debates.rendering import to_html
+from tests.debates.book_rows import mark
+from tests.debates.page_rows import add_message, make_debate
+from tests.debates.test_page_text import ATTACKS
+
+FOUND = (("S1", "quotation_found"),)
+LINK = '<a class="cite" href="#s-1"'
+
+
+def _shown(client: Client, owner: User, content: str, *citations: dict[str, str]) -> str:
+    debate = make_debate(owner)
+    add_message(debate, 1, content=content, citations=list(citations))
+    client.force_login(owner)
+    html = client.get(reverse("debates:detail", args=[debate.pk])).content.decode()
+    found = re.search(r'<li id="m-1".*?</article>', html, re.S)
+    assert found
+    return " ".join(found[0].split())
+
+
+@pytest.mark.parametrize("text", ["So [S1].", "So [s1].", "So [ S01 ].", "So [^S1].", "So [С1].", "- [see S1]"])
+def test_a_code_becomes_a_link_to_its_source_on_the_page(text: str) -> None:
+    assert to_html(text, marks=FOUND).count(LINK) == 1
+
+
+def test_each_code_of_a_group_is_a_link_of_its_own() -> None:
+    html = to_html("So [S1, S2].", marks=(("S1", "exists"), ("S2", "exists")))
+    assert re.sub(r"<[^>]+>", "", html).strip() == "So [S1], [S2]."
+    assert re.findall(r'href="(#s-\d)"', html) == ["#s-1", "#s-2"]
+
+
+def test_a_code_carries_the_sign_and_the_words_of_its_verdict() -> None:
+    html = to_html("So [S1].", marks=FOUND)
+    assert "✓" in html and 'title="quotation found in the source"' in html
+    assert "(quotation found in the source)" in html
+
+
+def test_a_source_that_merely_exists_has_no_sign() -> None:
+    assert "<sup" not in to_html("So [S1].", marks=(("S1", "exists"),))
+
+
+def test_what_is_no_source_is_marked_and_leads_nowhere() -> None:
+    html = to_html("So [S9].", marks=(("S9", "no_such_source"),))
+    assert "✕" in html and "<a" not in html
+
+
+@pytest.mark.parametrize("text", ["So [S2].", "`[S1]`", "```\n[S1]\n```", "[ES1]", "[S12]", "S1"])
+def test_what_is_no_checked_citation_stays_as_it_was_written(text: str) -> None:
+    assert LINK not in to_html(text, marks=FOUND)
+
+
+def test_a_model_cannot_send_a_code_elsewhere() -> None:
+    html = to_html(
+        "[S1](https://evil.example) [S1][x]\n\n[S1]: https://evil.example\n\n[x]: https://evil.example", marks=FOUND
+    )
+    assert re.findall(r'href="([^"]+)"', html) == ["#s-1"] * 3
+
+
+@pytest.mark.parametrize("text", ["[as [S1] says](https://ok.example)", "[[S1]](https://ok.example)"])
+def test_a_code_is_never_inside_another_link(text: str) -> None:
+    assert re.findall(r'href="([^"]+)"', to_html(text, marks=FOUND)) == ["#s-1"]
+
+
+@pytest.mark.parametrize("char", ["\ue000", "\ue001"])
+def test_a_model_cannot_write_the_placeholder_of_a_link(char: str) -> None:
+    html = to_html(f'[x](y "\ue000S1\ue001") {char}S1{char} \ue000S1\ue001', marks=FOUND)
+    assert LINK not in html and char not in html
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_beside_a_citation_text_brings_no_live_markup(attack: str) -> None:
+    ours = to_html("[S1]", marks=FOUND).strip().removeprefix("<p>").removesuffix("</p>")
+    html = to_html(f"[S1] {attack}\n\n{attack}", marks=FOUND)
+    assert ours in html
+    assert html.replace(ours, "[S1]") == to_html(f"[S1] {attack}\n\n{attack}")
+
+
+def test_a_long_text_keeps_its_citations() -> None:
+    html = to_html("[S1] <b> " * 1000, marks=FOUND)
+    assert html.count(LINK) == 1000 and "<b>" not in html
+
+
+def test_the_worst_verdict_on_a_code_is_shown_in_the_text() -> None:
+    checked = [mark("S1", verdict) for verdict in ("exists", "quotation_found", "number_not_found", "number_found")]
+    assert marks_of([*checked, mark("", "unsourced", "A claim.")]) == (("S1", "number_not_found"),)
+
+
+def test_the_list_has_one_entry_a_source_and_claims_without_one_last() -> None:
+    checked = [
+        mark("", "unsourced", "9 of 10"),
+        mark("S2", "exists"),
+        mark("S1", "exists"),
+        mark("S2", "number_found", "7"),
+    ]
+    assert [(note.code, [found.text for found in note.findings]) for note in footnotes(checked)] == [
+        ("S2", ["7"]),
+        ("S1", []),
+        ("", ["9 of 10"]),
+    ]
+
+
+def test_a_message_lists_its_sources_below(client: Client, alice: User) -> None:
+    zoo = ("Zoo & park", "https://en.wikipedia.org/wiki/Zoo")
+    html = _shown(
+        client,
+        alice,
+        "“Open to all” [S1], says [S9].",
+        mark("S1", "quotation_found", "Open to <all>", *zoo),
+        mark("S9", "no_such_source"),
+        mark("", "unsourced", "9 of 10 agree"),
+    )
+    below = html[html.index('class="footnotes"') :]
+    link = (
+        '<a href="https://en.wikipedia.org/wiki/Zoo" rel="noopener noreferrer nofollow" dir="auto">Zoo &amp; park</a>'
+    )
+    assert link in below and '<a class="cite" href="#s-1">[S1]</a>' in below
+    assert '✓ quotation found in the source</b> <q dir="auto">Open to &lt;all&gt;</q>' in below
+    assert '[S9]</span> <span class="finding"><b class="missing">✕ no such source' in below
+    assert "9 of 10 agree" in below
+
+
+@pytest.mark.parametrize("url", ["", "javascript:alert(1)", "data:text/html,x", "//evil.example", "HTTP://x"])
+def test_only_web_addresses_are_linked(client: Client, alice: User, url: str) -> None:
+    html = _shown(client, alice, "So [S1].", mark("S1", "exists", "", "A title", url))
+    assert '<span dir="auto">A title</span>' in html
+    assert re.findall(r'<a [^>]*href="([^"#]+)"', html) == []
+
+
+def test_a_message_without_citations_has_no_list(client: Client, alice: User) -> None:
+    assert "footnotes" not in _shown(client, alice, "So.")

@@ -1,0 +1,222 @@
+"""How a turn goes on between the model and its tools, told by the pure core."""
+
+from collections.abc import Generator, Sequence
+from itertools import count
+
+import pytest
+
+from debates.context import Debate, Speaker
+from debates.events import (
+    DebateEnded,
+    Event,
+    Said,
+    Sender,
+    TurnFailed,
+    TurnFinished,
+    TurnRestarted,
+    TurnSuspended,
+    Waiting,
+)
+from debates.runner import run
+from providers.base import (
+    ChatMessage,
+    CredentialsRefused,
+    Finish,
+    RequestRefused,
+    Tick,
+    ToolCall,
+    ToolCallChunk,
+    ToolSpec,
+    Usage,
+)
+from providers.scripted import ScriptedProvider
+from tools_app.base import Answer, CallEnded, CallStarted, Progress
+
+A, B = Sender.AGENT_A, Sender.AGENT_B
+LOOK = ToolSpec("look", "Looks things up.", {"type": "object"})
+
+
+class FakeDesk:
+    """Answers calls with what it was told, and remembers them."""
+
+    def __init__(self) -> None:
+        self.answers: dict[str, Answer] = {}
+        self.ran: list[str] = []
+        self.refusals = 0
+        self.briefed = 0
+        self.shown = ""
+
+    def brief(self) -> Generator[Progress, None, None]:
+        self.briefed += 1
+        yield CallStarted("look", "briefing")
+
+    def material(self) -> str:
+        return self.shown
+
+    def offered(self) -> tuple[ToolSpec, ...]:
+        return (LOOK,)
+
+    def run(self, calls: Sequence[ToolCall]) -> Generator[Progress, None, tuple[Answer, ...]]:
+        for call in calls:
+            yield CallStarted(call.name, call.arguments)
+            yield Tick()
+            self.ran.append(call.id)
+            yield CallEnded(call.name, call.arguments, "returned", 5, "1 result")
+        return tuple(self.answers.get(call.id, Answer(call.id, f"result of {call.id}")) for call in calls)
+
+    def tools_refused(self) -> None:
+        self.refusals += 1
+
+
+@pytest.fixture
+def provider() -> ScriptedProvider:
+    return ScriptedProvider()
+
+
+@pytest.fixture
+def desk() -> FakeDesk:
+    return FakeDesk()
+
+
+def call(call_id: str) -> ToolCallChunk:
+    return ToolCallChunk(ToolCall(call_id, "look", "{}"))
+
+
+def played(
+    provider: ScriptedProvider,
+    desk: FakeDesk,
+    pending: Sequence[ChatMessage] = (),
+    said: Sequence[Said] = (),
+    tool_iterations: int = 8,
+) -> list[Event]:
+    speakers = {
+        side: Speaker(side, name, f"You are {name}.", "", "m", provider.stream, desk=lambda number, said: desk)
+        for side, name in ((A, "Ada"), (B, "Bo"))
+    }
+    debate = Debate("Tax?", speakers, 1, round_pause_s=0, tool_iterations=tool_iterations)
+    clock = count()
+    return list(run(debate, said, pending, clock=lambda: next(clock) / 100, sleep=lambda _: None))
+
+
+def roles(provider: ScriptedProvider, request: int) -> list[str]:
+    return [message.role for message in provider.requests[request].messages]
+
+
+def test_the_model_reads_what_it_looked_up_and_then_speaks(provider: ScriptedProvider, desk: FakeDesk) -> None:
+    provider.enqueue("Let me see. ", call("1"), call("2"), Finish("tool_calls", "m", Usage(10, 2)))
+    provider.enqueue("Tax is good.", Finish("stop", "m", Usage(30, 5)))
+    provider.enqueue("No.")
+    events = played(provider, desk)
+    finished = next(event for event in events if isinstance(event, TurnFinished))
+    assert (finished.content, finished.usage) == ("Tax is good.", Usage(40, 7))
+    assert desk.ran == ["1", "2"]
+    exchange = provider.requests[1].messages[-3:]
+    assert [message.role for message in exchange] == ["assistant", "tool", "tool"]
+    assert [c.id for c in exchange[0].tool_calls] == ["1", "2"]
+    assert [(m.tool_call_id, m.content) for m in exchange[1:]] == [("1", "result of 1"), ("2", "result of 2")]
+    assert any(isinstance(event, Waiting) for event in events)  # the desk's ticks
+
+
+def test_an_earlier_turns_calls_are_not_told_again(provider: ScriptedProvider, desk: FakeDesk) -> None:
+    provider.enqueue(call("1"))
+    provider.enqueue("Yes.")
+    provider.enqueue("No.")
+    played(provider, desk)
+    assert "tool" not in roles(provider, 2)
+
+
+def test_the_last_request_offers_no_tools_so_that_the_agent_speaks(provider: ScriptedProvider, desk: FakeDesk) -> None:
+    for number in range(2):
+        provider.enqueue(call(str(number)))
+    provider.enqueue("At last.")
+    provider.enqueue("No.")
+    events = played(provider, desk, tool_iterations=3)
+    assert [len(request.tools) for request in provider.requests] == [1, 1, 0, 1]
+    assert isinstance(events[-1], DebateEnded)
+
+
+def test_calls_without_an_offer_count_for_nothing(provider: ScriptedProvider, desk: FakeDesk) -> None:
+    provider.enqueue("Words.", call("1"))
+    provider.enqueue("No.")
+    assert "Words." in [e.content for e in played(provider, desk, tool_iterations=1) if isinstance(e, TurnFinished)]
+    assert desk.ran == []
+
+
+def test_a_wrong_call_is_asked_for_again_with_exact_words(provider: ScriptedProvider, desk: FakeDesk) -> None:
+    desk.answers = {"1": Answer("1", "ERROR: limit must be a number", wrong_arguments=True)}
+    provider.enqueue(call("1"))
+    provider.enqueue(call("2"))
+    provider.enqueue("Yes.")
+    provider.enqueue("No.")
+    played(provider, desk)
+    assert [request.options.get("temperature") for request in provider.requests] == [None, 0, None, None]
+
+
+def test_after_three_wrong_calls_the_turn_goes_on_without_tools(provider: ScriptedProvider, desk: FakeDesk) -> None:
+    for number in "123":
+        desk.answers[number] = Answer(number, "ERROR: no", wrong_arguments=True)
+        provider.enqueue(call(number))
+    provider.enqueue("Without, then.")
+    provider.enqueue("No.")
+    played(provider, desk)
+    assert [len(request.tools) for request in provider.requests] == [1, 1, 1, 0, 1]
+
+
+def test_a_turn_that_needs_a_persons_word_is_suspended(provider: ScriptedProvider, desk: FakeDesk) -> None:
+    desk.answers = {"2": Answer("2", "", waiting=True)}
+    provider.enqueue("Let me mail. ", call("1"), call("2"))
+    events = played(provider, desk)
+    suspended = events[-1]
+    assert isinstance(suspended, TurnSuspended)
+    assert [message.role for message in suspended.exchange] == ["assistant", "tool"]
+    assert (suspended.round_number, suspended.sender) == (1, A)
+
+
+def test_a_suspended_turn_goes_on_where_it_was(provider: ScriptedProvider, desk: FakeDesk) -> None:
+    pending = (
+        ChatMessage("assistant", "", (ToolCall("1", "look", "{}"), ToolCall("2", "send", "{}"))),
+        ChatMessage("tool", "result of 1", tool_call_id="1"),
+    )
+    provider.enqueue("Sent.")
+    provider.enqueue("No.")
+    events = played(provider, desk, pending)
+    assert desk.ran == ["2"]
+    assert desk.briefed == 1  # for the next turn alone
+    assert [m.content for m in provider.requests[0].messages[-3:]] == ["", "result of 1", "result of 2"]
+    assert roles(provider, 1)[-1] == "user"
+    assert [e.content for e in events if isinstance(e, TurnFinished)] == ["Sent.", "No."]
+
+
+def test_a_server_that_takes_no_tools_is_asked_without(provider: ScriptedProvider, desk: FakeDesk) -> None:
+    provider.enqueue(RequestRefused("m does not support tools"))
+    provider.enqueue("Yes.")
+    provider.enqueue("No.")
+    events = played(provider, desk)
+    assert [len(request.tools) for request in provider.requests] == [1, 0, 1]
+    assert desk.refusals == 1
+    assert any(isinstance(event, TurnRestarted) for event in events)
+
+
+def test_a_refusal_that_has_nothing_to_do_with_tools_fails_the_turn(provider: ScriptedProvider, desk: FakeDesk) -> None:
+    provider.enqueue(RequestRefused("bad request"))
+    provider.enqueue(RequestRefused("bad request"))
+    events = played(provider, desk)
+    assert isinstance(events[-2], TurnFailed)
+    assert desk.refusals == 0
+
+
+def test_a_wrong_key_is_not_tried_again_without_tools(provider: ScriptedProvider, desk: FakeDesk) -> None:
+    provider.enqueue(CredentialsRefused("wrong key"))
+    played(provider, desk)
+    assert len(provider.requests) == 1
+
+
+def test_what_the_desk_shows_stands_before_the_opponents_words(provider: ScriptedProvider, desk: FakeDesk) -> None:
+    desk.shown = "[S1] Tides: the sea moves."
+    provider.enqueue("Yes.")
+    provider.enqueue("No.")
+    played(provider, desk)
+    last = provider.requests[1].messages[-1]
+    assert last.role == "user"
+    assert last.content.endswith("[S1] Tides: the sea moves.\n\nYes.")
+    assert desk.briefed == 2

@@ -1,0 +1,86 @@
+"""Arguments that nearly fit a schema, put right where it is plain what was meant: "5" where a number is wanted."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError
+from jsonschema.protocols import Validator
+from jsonschema.validators import extend
+from referencing import Registry
+
+from tools_app.json_text import parsed
+
+# Where one of these stands, a parameter may be meant although it is not among the properties.
+_OPENINGS = {"additionalProperties", "unevaluatedProperties", "patternProperties", "dependentSchemas", "if"}
+_OPENINGS |= {"allOf", "anyOf", "oneOf", "$ref", "$dynamicRef"}
+
+# JSON Schema calls 5.0 an integer, Python's range() does not.
+_Checker: type[Validator] = extend(  # type: ignore[no-untyped-call]
+    Draft202012Validator,
+    type_checker=Draft202012Validator.TYPE_CHECKER.redefine(
+        "integer", lambda _checker, value: isinstance(value, int) and not isinstance(value, bool)
+    ),
+)
+
+
+def check(arguments: dict[str, Any], schema: Mapping[str, Any]) -> list[ValidationError]:
+    """Changes `arguments` and returns what still does not fit. Raises whatever a broken schema makes the checker do."""
+    _Checker.check_schema(dict(schema))
+    _drop_strays(arguments, schema)
+    # The registry is empty: what a reference names elsewhere is not fetched.
+    checker = _Checker(dict(schema), registry=Registry())
+    for _ in range(3):  # what was mended may hold more of the same
+        errors = list(checker.iter_errors(arguments))
+        if not [leaf for leaf in _leaves(errors) if _mend(arguments, leaf)]:
+            break
+    return list(checker.iter_errors(arguments))
+
+
+def _drop_strays(arguments: dict[str, Any], schema: Mapping[str, Any]) -> None:
+    """Parameters that the schema neither knows nor speaks about go."""
+    known = schema.get("properties")
+    if known is not None and not _OPENINGS & schema.keys():
+        for name in arguments.keys() - known:
+            del arguments[name]
+
+
+def _leaves(errors: Iterable[ValidationError]) -> Iterator[ValidationError]:
+    for error in errors:
+        yield error
+        yield from _leaves(error.context or ())
+
+
+def _mend(arguments: dict[str, Any], error: ValidationError) -> bool:
+    if not error.absolute_path:
+        return False
+    *way, last = error.absolute_path
+    place: Any = arguments
+    try:
+        for step in way:
+            place = place[step]
+        if place[last] is not error.instance:  # mended before
+            return False
+    except (KeyError, IndexError, TypeError):
+        return False
+    if error.instance is None and isinstance(place, dict):
+        del place[last]
+        return True
+    if error.validator != "type":
+        return False
+    kinds: Any = error.validator_value
+    place[last] = _as_one_of([kinds] if isinstance(kinds, str) else kinds, error.instance)
+    return place[last] is not error.instance
+
+
+def _as_one_of(kinds: list[str], given: Any) -> Any:
+    """`given` itself where nothing else is plainly meant."""
+    value = given
+    if isinstance(given, str):
+        try:
+            value = parsed(given.lower() if given.strip() in ("True", "False") else given)
+        except ValueError:
+            return given
+    if "integer" in kinds and isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        value = int(value)
+    return value if any(_Checker({}).is_type(value, kind) for kind in kinds) else given

@@ -1,0 +1,67 @@
+"""The tools of this installation, by name, and which of them suit a subject."""
+
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from difflib import get_close_matches
+
+from tools_app.actions import post_webhook, save_note, send_email
+from tools_app.adapters import alphavantage, arxiv, newsapi, tavily, wikipedia
+from tools_app.base import Permission, Tool
+from tools_app.mcp import servers
+
+SHIPPED = (
+    *(wikipedia.TOOL, arxiv.TOOL, tavily.TOOL, newsapi.TOOL, alphavantage.TOOL),
+    *(save_note.TOOL, send_email.TOOL, post_webhook.TOOL),
+)
+
+_in_use: dict[str, Tool] = {}
+
+
+def tools() -> dict[str, Tool]:
+    return {tool.name: tool for tool in (*SHIPPED, *servers.tools())} | _in_use
+
+
+def get(name: str) -> Tool | None:
+    return tools().get(name)
+
+
+def default_names() -> list[str]:
+    """What a debate uses that names no tools: every configured one that only reads."""
+    return [tool.name for tool in tools().values() if tool.permission is Permission.READ and not tool.missing()]
+
+
+def closest(name: str, among: Iterable[str]) -> list[str]:
+    known = sorted(among)
+    return get_close_matches(name, known, n=3, cutoff=0.4) or known[:5]
+
+
+def fitting(offered: Iterable[Tool], words: str) -> list[Tool]:
+    """The tools that suit the subject of `words`, and those that suit every subject; all when none is special to it.
+
+    Fewer tools cost fewer tokens, and small models choose better among few.
+    """
+    offered = list(offered)
+    spoken = set(re.findall(r"\w+", words.lower()))
+    special = [tool for tool in offered if tool.keywords and _meets(tool.keywords, spoken)]
+    if not special:
+        return offered
+    return [tool for tool in offered if not tool.keywords or tool in special]
+
+
+def _meets(keywords: frozenset[str], spoken: set[str]) -> bool:
+    """A keyword of five letters or more also meets the words that begin with it."""
+    long_ones = tuple(word for word in keywords if len(word) >= 5)
+    return any(word in keywords or word.startswith(long_ones) for word in spoken)
+
+
+@contextmanager
+def use(*added: Tool) -> Iterator[None]:
+    """Put tools beside the shipped ones, or in their place, in this whole process, until the block ends."""
+    before = dict(_in_use)
+    _in_use.update({tool.name: tool for tool in added})
+    try:
+        yield
+    finally:
+        _in_use.clear()
+        _in_use.update(before)

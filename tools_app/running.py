@@ -1,0 +1,99 @@
+"""One call of a tool on its way in a thread, within its time and with what was found before."""
+
+import hashlib
+import logging
+import time
+from collections.abc import Generator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import Any
+
+import redis
+from django.core.cache import cache
+from django.db import connections
+
+from providers.base import TICK_S, Tick
+from tools_app import arguments
+from tools_app.audit import Errand
+from tools_app.base import Call, FailureKind, Found, Outcome, Tool, ToolFailure
+
+logger = logging.getLogger(__name__)
+
+# A tool that does not keep to its time is left behind in its thread; more threads than that are never needed at once.
+_THREADS = ThreadPoolExecutor(64, thread_name_prefix="tool")
+
+
+class Run:
+    def __init__(self, tool: Tool, given: Mapping[str, Any], errand: Errand, timeout_s: float) -> None:
+        self.tool, self.given, self._errand = tool, given, errand
+        self.from_cache = False
+        self._timeout_s = timeout_s
+        self._started = time.monotonic()
+        self._ms: int | None = None
+        self._future: Future[Outcome] = _THREADS.submit(self._do)
+        self._future.add_done_callback(lambda _: self._stop_watch())
+
+    def left_s(self) -> float:
+        return self._timeout_s - (time.monotonic() - self._started)
+
+    def settle(self) -> Generator[Tick, None, Outcome]:
+        """Wait for the outcome, at most until the time is over."""
+        try:
+            while not self._future.done() and self.left_s() > 0:
+                wait([self._future], timeout=min(TICK_S, max(self.left_s(), 0)))
+                if not self._future.done():
+                    yield Tick()
+        finally:
+            self._future.cancel()  # one that waits for a thread need not start any more
+        if self._future.done() and not self._future.cancelled():
+            return self._future.result()
+        return ToolFailure(FailureKind.TIMEOUT, f"{self.tool.label} gave no answer within {self._timeout_s:g} s.")
+
+    @property
+    def ms(self) -> int:
+        return self._elapsed_ms() if self._ms is None else self._ms
+
+    def _stop_watch(self) -> None:
+        self._ms = self._elapsed_ms()
+
+    def _elapsed_ms(self) -> int:
+        return round((time.monotonic() - self._started) * 1000)
+
+    def _do(self) -> Outcome:
+        try:
+            return self._kept() or self._asked()
+        except ToolFailure as failure:
+            return failure.with_traceback(None)
+        except Exception:
+            logger.exception("The tool %s met a fault of its own", self.tool.name)
+            return ToolFailure(FailureKind.FAULT, f"{self.tool.label} met a fault of its own; its log has the details.")
+        finally:
+            connections.close_all()
+
+    def _asked(self) -> Outcome:
+        errand = self._errand
+        call = Call(errand.language, self.left_s, str(errand.scope or ""), errand.actor, errand.step)
+        outcome = self.tool.run(self.given, call)
+        if self.tool.cache_s and isinstance(outcome, Found):  # only what was found: a failure passes, and so may a gap
+            self._keep(outcome)
+        return outcome
+
+    def _kept(self) -> Found | None:
+        if not self.tool.cache_s:
+            return None
+        try:
+            kept: Found | None = cache.get(self._key)
+        except (redis.RedisError, OSError):
+            return None
+        self.from_cache = kept is not None
+        return kept
+
+    def _keep(self, found: Found) -> None:
+        try:
+            cache.set(self._key, found, self.tool.cache_s)
+        except (redis.RedisError, OSError) as error:
+            logger.info("What %s found was not kept: %s", self.tool.name, type(error).__name__)
+
+    @property
+    def _key(self) -> str:
+        asked = f"{self.tool.name}\n{arguments.canonical(self.given)}\n{self._errand.language}"
+        return f"tool:{hashlib.sha256(asked.encode()).hexdigest()}"
