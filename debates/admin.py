@@ -107,7 +107,7 @@ class ConversationAdmin(admin.ModelAdmin[Conversation]):
     def sources(self, conversation: Conversation) -> str:
         return admin_tables.sources(conversation)
 
-    @admin.display(description="books")
+    @admin.display(description="written down")
     def books(self, conversation: Conversation) -> str:
         return admin_tables.books(conversation)
 

@@ -7,6 +7,7 @@ from django.contrib import admin, messages
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.html import format_html
 
 from debates import services
 from debates.errors import DebateError, Gone, NotPermitted
@@ -23,8 +24,15 @@ class ApprovalAdmin(BookAdmin[Approval]):
 
     list_per_page = 25
     list_display = (
-        *("created_at", "status", "tool", "permission", "preview", "given"),
-        *("debate", "owner", "expires_at", "decided_by"),
+        "status",
+        "tool",
+        "permission",
+        "shown",
+        "debate",
+        "owner",
+        "created_at",
+        "expires_at",
+        "decided_by",
     )
     list_filter = ("status", "call__permission", "created_at", "call__tool")
     search_fields = ("call__tool", "call__preview")
@@ -80,6 +88,10 @@ class ApprovalAdmin(BookAdmin[Approval]):
     @admin.display(description="permission", ordering="call__permission")
     def permission(self, approval: Approval) -> str:
         return approval.call.permission
+
+    @admin.display(description="what it will do, and its arguments")
+    def shown(self, approval: Approval) -> str:
+        return format_html("{}{}", self.preview(approval), self.given(approval))
 
     @admin.display(description="what it will do")
     def preview(self, approval: Approval) -> str:

@@ -164,7 +164,7 @@ _COUNTED = (
     "один два три чотири п'ять шість сім вісім дев'ять десять",
     "один два три четыре пять шесть семь восемь девять десять",
 )
-_WORDS = {word: float(value) for line in _COUNTED for value, word in enumerate(line.split(), 1)}
+_COUNTING = {word: float(value) for line in _COUNTED for value, word in enumerate(line.split(), 1)}
 _UNIFIED = str.maketrans(
     {**dict.fromkeys('"“”„«»‘’‛‚`ʼ', "'"), **dict.fromkeys("–—‑‒−", "-"), "ё": "е"}
     | dict.fromkeys("*_#[]\u0301\u00ad\u200b\u200c\u200d\ufeff", "")
@@ -178,7 +178,7 @@ class _Text:
         whole = f"{passage.title}\n{passage.text}"
         self.plain = _plain(re.sub(r"\[\d{1,3}\]", "", whole))
         self.cyrillic = _cyrillic(whole)
-        self._words = self.plain.split()
+        self._words = _words(self.plain)
         self._places: dict[str, list[int]] = defaultdict(list)
         for place, word in enumerate(self._words):
             self._places[word.strip(_EDGES)].append(place)
@@ -188,7 +188,7 @@ class _Text:
             for figure in _NUMBER.finditer(whole)
             for reading in _readings(figure["digits"])
             for value, _ in reading
-        ] + [(_WORDS[word], 1) for word in _WORDS.keys() & self._places.keys()]
+        ] + [(_COUNTING[word], 1) for word in _COUNTING.keys() & self._places.keys()]
         self._bare = sorted(value for value, _ in written)
         self._scaled = sorted(value * scale for value, scale in written)
 
@@ -198,7 +198,7 @@ class _Text:
 
     def likeness(self, part: str) -> float:
         """Of the most similar window of words; below 1."""
-        words = part.split()[:SEARCHED_WORDS]
+        words = _words(part)[:SEARCHED_WORDS]
         votes = Counter(
             max(place - index, 0)
             for index, word in enumerate(words)
@@ -231,6 +231,10 @@ class _Text:
 def _plain(text: str) -> str:
     unified = unicodedata.normalize("NFKC", text).casefold().translate(_UNIFIED)
     return re.sub(r" ?-+ ?", "-", " ".join(unified.split()))
+
+
+def _words(plain: str) -> list[str]:
+    return plain.replace("-", " ").split()
 
 
 def _cyrillic(text: str) -> bool:

@@ -132,10 +132,10 @@ def _plain_instruction(debate: Debate, said: Sequence[Said], speaker: Speaker, m
     angle = ANGLES[(len(said) // 2) % len(ANGLES)]
     fact = f"{material} " if material else ""
     if not said:
-        return ChatMessage("user", f"{fact}{debate.topic} Say in two sentences why {position}. Talk about {angle}.")
+        return ChatMessage("user", f"{debate.topic} {fact}Say in two sentences why {position}. Talk about {angle}.")
     quoted = " ".join(said[-1].content.split()[:40])
     return ChatMessage(
         "user",
-        f'{fact}A person says: "{quoted}" This person is wrong, because {position}. '
+        f'A person says: "{quoted}" This person is wrong, because {position}. {fact}'
         f"Answer in two sentences. Talk about {angle}.",
     )

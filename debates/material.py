@@ -30,7 +30,7 @@ def fact(sources: Sequence[Source]) -> str:
     if not sources:
         return ""
     words = sources[0].passage.split()
-    return f'Fact [{sources[0].code}]: "{" ".join(words[:FACT_WORDS])}"'
+    return f'Use this fact [{sources[0].code}]: "{" ".join(words[:FACT_WORDS])}"'
 
 
 def _block(heading: str, lines: Iterable[str]) -> str:

@@ -20,7 +20,7 @@ from tools_app.models import ToolCall as CallRow
 Mode = ToolsModeChoices
 
 BRIEFING_TIMEOUT_S = 8
-BRIEFING_TOOLS = 2
+BRIEFING_TOOLS = 1
 # A model that called nothing in so many turns is briefed from then on.
 PATIENCE_TURNS = 2
 

@@ -4,12 +4,16 @@ from typing import Any
 
 from rest_framework import serializers
 
+from debates.citations import verdict_words
+from debates.footnotes import VERDICTS
 from debates.models import SenderChoices
 from tools_app.base import FailureKind, Permission
 from tools_app.models import Approval, ToolCall
 
 _LEVELS = [(level.value, level.value) for level in Permission]
 _FAILURES = [(kind.value, kind.value) for kind in FailureKind]
+
+_VERDICTS = [(verdict, verdict_words(verdict)) for verdict in VERDICTS]
 
 
 class ToolSerializer(serializers.Serializer[Any]):
@@ -28,7 +32,9 @@ class ToolSerializer(serializers.Serializer[Any]):
 
 class CitationSerializer(serializers.Serializer[Any]):
     code = serializers.CharField(help_text="The source as cited, such as S1; empty where the message names none.")
-    verdict = serializers.CharField(help_text="What came of comparing the message with that source.")
+    verdict = serializers.ChoiceField(
+        choices=_VERDICTS, help_text="What came of comparing the message with the source."
+    )
     text = serializers.CharField(help_text="The quotation, number or claim concerned.")
     title = serializers.CharField(help_text="Of the source; empty when there is none of that code.")
     url = serializers.CharField()

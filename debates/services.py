@@ -165,8 +165,7 @@ def answer_approval(conversation: Conversation, approval_id: int, person: User, 
     if allow and not settings.AGENTS_ENABLED:
         raise AgentsDisabled
     with transaction.atomic():
-        Conversation.objects.select_for_update().filter(pk=conversation.pk).first()
-        conversation.refresh_from_db()
+        _lock(conversation)
         approval = Approval.objects.filter(pk=approval_id, call__scope=conversation.pk).select_related("call").first()
         if approval is None:
             raise NoSuchApproval
@@ -175,6 +174,14 @@ def answer_approval(conversation: Conversation, approval_id: int, person: User, 
         _take_word(approval, person, allow=allow)
         if waiting.release(conversation.pk):
             enqueue(conversation.pk)
+        conversation.refresh_from_db()
+        transaction.on_commit(lambda: live.publish_status(conversation))
+
+
+def _lock(conversation: Conversation) -> None:
+    """Nobody else moves the debate until the transaction ends. Raises `Gone`."""
+    if not Conversation.objects.select_for_update().filter(pk=conversation.pk).exists():
+        raise Gone
     conversation.refresh_from_db()
 
 

@@ -1,5 +1,7 @@
 """What a server's model can do beyond talking, from what its server says and what was seen of it."""
 
+from contextlib import suppress
+
 import redis
 from django.core.cache import cache
 
@@ -24,10 +26,8 @@ def takes_tools(profile: str, model: str) -> bool:
 
 def tools_refused(profile: str, model: str) -> None:
     _refused.add((profile, model))
-    try:
+    with suppress(redis.RedisError, OSError):  # this process knows; the others find out in their turn
         cache.set(_key(profile, model), True, REMEMBERED_S)
-    except (redis.RedisError, OSError):
-        pass  # this process knows; the others find out in their turn
 
 
 def _remembered(profile: str, model: str) -> bool:

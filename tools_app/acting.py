@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 
 from tools_app import arguments, audit
 from tools_app.audit import Errand
-from tools_app.base import Call, FailureKind, Tool, ToolFailure
+from tools_app.base import FailureKind, Tool, ToolFailure
 from tools_app.models import Approval, ToolCall
 
 REFUSED = "A person refused this call. Do not ask for it again; go on without."
@@ -61,7 +61,7 @@ def _row(errand: Errand, tool: Tool, given: Mapping[str, Any]) -> tuple[ToolCall
 def _previewed(row: ToolCall, tool: Tool, given: Mapping[str, Any], errand: Errand, timeout_s: float) -> Standing:
     """What can never work is not put before a person."""
     ends = time.monotonic() + timeout_s
-    call = Call(errand.language, lambda: ends - time.monotonic(), str(errand.scope or ""), errand.actor, errand.step)
+    call = errand.call(lambda: ends - time.monotonic())
     try:
         row.preview = tool.preview(given, call) if tool.preview else f"{tool.label}: {arguments.canonical(given)}"
     except ToolFailure as failure:

@@ -3,3 +3,4 @@ from django.apps import AppConfig
 
 class ToolsAppConfig(AppConfig):
     name = "tools_app"
+    verbose_name = "Sources and tools"

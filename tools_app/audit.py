@@ -4,14 +4,14 @@ import hashlib
 import json
 import logging
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from django.utils import timezone
 
 from tools_app import arguments, shaping
-from tools_app.base import FailureKind, Found, Nothing, Outcome, ToolFailure
+from tools_app.base import Call, FailureKind, Found, Nothing, Outcome, ToolFailure
 from tools_app.models import Note, ToolCall
 
 logger = logging.getLogger("tools_app.audit")
@@ -28,6 +28,9 @@ class Errand:
     step: int = 0
     origin: str = ToolCall.Origin.MODEL
     trace_id: str = ""
+
+    def call(self, left_s: Callable[[], float]) -> Call:
+        return Call(self.language, left_s, str(self.scope or ""), self.actor, self.step, self.owner_id)
 
 
 def digest(tool: str, given: Mapping[str, Any]) -> str:

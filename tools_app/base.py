@@ -75,13 +75,14 @@ Outcome = Found | Nothing | ToolFailure
 @dataclass(frozen=True, slots=True)
 class Call:
     """The circumstances of one call. `scope` is whose books it belongs to (the debate), `actor` who asks there (the
-    agent), `step` when (the round). `left_s()` is how long it may still take."""
+    agent), `step` when (the round), `owner_id` on which person's behalf. `left_s()` is how long it may still take."""
 
     language: str
     left_s: Callable[[], float]
     scope: str = ""
     actor: str = ""
     step: int = 0
+    owner_id: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,10 +81,10 @@ class Session:
         return tuple(tool.spec for tool in registry.fitting(self._tools.values(), self._words))
 
     def searchable(self) -> list[str]:
-        """Of what is offered, the names of the sources that one query in words is enough for."""
-        reading = [tool for tool in self._tools.values() if tool.permission is Permission.READ]
-        searched = [tool for tool in reading if tool.parameters.get("required") == ["query"]]
-        return [tool.name for tool in registry.fitting(searched, self._words)]
+        """The sources for which a few words are query enough, the best for this turn first."""
+        reading = (tool for tool in self._tools.values() if tool.permission is Permission.READ)
+        searched = (tool for tool in reading if tool.parameters.get("required") == ["query"])
+        return [tool.name for tool in registry.best_first(searched, self._words)]
 
     def run(
         self, calls: Sequence[ToolCall], *, timeout_s: float | None = None
@@ -144,6 +144,7 @@ class Session:
         standing = acting.standing(self._errand, tool, job.given, timeout_s)
         job.row = standing.row
         if standing.may_run:
+            job.given = standing.row.arguments  # to the letter what the person was shown
             job.run = self._started(job, tool, timeout_s)
         elif standing.failure:
             self._close(job, standing.row, standing.failure, ms=0)

@@ -27,7 +27,7 @@ class Spacing:
 
     @property
     def demand(self) -> Demand:
-        return Demand(self.key, self.every_s)
+        return Demand(f"{self.key}:spacing", self.every_s)
 
     def failure(self, label: str, seconds: float) -> ToolFailure:
         sentence = f"{label} is asked more often than it allows. {try_again(seconds)}"
@@ -44,7 +44,7 @@ class Allowance:
 
     @property
     def demand(self) -> Demand:
-        return Demand(self.key, self.per_s, self.requests)
+        return Demand(f"{self.key}:allowance", self.per_s, self.requests)
 
     def failure(self, label: str, seconds: float) -> ToolFailure:
         sentence = f"The requests that this installation may send to {label} are used up. {try_again(seconds)}"

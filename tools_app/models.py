@@ -101,6 +101,7 @@ class Note(models.Model):
     """A line in an agent's notebook."""
 
     scope = models.UUIDField()
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
     actor = models.CharField(max_length=20)
     step = models.PositiveIntegerField(default=0)
     text = models.TextField()

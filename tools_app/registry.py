@@ -41,12 +41,19 @@ def fitting(offered: Iterable[Tool], words: str) -> list[Tool]:
 
     Fewer tools cost fewer tokens, and small models choose better among few.
     """
-    offered = list(offered)
-    spoken = set(re.findall(r"\w+", words.lower()))
-    special = [tool for tool in offered if tool.keywords and _meets(tool.keywords, spoken)]
-    if not special:
-        return offered
-    return [tool for tool in offered if not tool.keywords or tool in special]
+    offered, spoken = list(offered), _spoken(words)
+    special = [tool for tool in offered if _meets(tool.keywords, spoken)]
+    return [tool for tool in offered if not tool.keywords or tool in special] if special else offered
+
+
+def best_first(offered: Iterable[Tool], words: str) -> list[Tool]:
+    """Those special to the subject, those that suit every subject, and last those special to other subjects."""
+    spoken = _spoken(words)
+    return sorted(offered, key=lambda tool: 1 if not tool.keywords else 0 if _meets(tool.keywords, spoken) else 2)
+
+
+def _spoken(words: str) -> set[str]:
+    return set(re.findall(r"\w+", words.lower()))
 
 
 def _meets(keywords: frozenset[str], spoken: set[str]) -> bool:

@@ -14,7 +14,7 @@ from django.db import connections
 from providers.base import TICK_S, Tick
 from tools_app import arguments
 from tools_app.audit import Errand
-from tools_app.base import Call, FailureKind, Found, Outcome, Tool, ToolFailure
+from tools_app.base import FailureKind, Found, Outcome, Tool, ToolFailure
 
 logger = logging.getLogger(__name__)
 
@@ -70,9 +70,7 @@ class Run:
             connections.close_all()
 
     def _asked(self) -> Outcome:
-        errand = self._errand
-        call = Call(errand.language, self.left_s, str(errand.scope or ""), errand.actor, errand.step)
-        outcome = self.tool.run(self.given, call)
+        outcome = self.tool.run(self.given, self._errand.call(self.left_s))
         if self.tool.cache_s and isinstance(outcome, Found):  # only what was found: a failure passes, and so may a gap
             self._keep(outcome)
         return outcome

@@ -12,9 +12,15 @@ VARIABLES = sorted(set(READ.findall((BASE_DIR / "agentchat" / "settings.py").rea
 
 
 def test_the_settings_read_variables() -> None:
-    assert {"AGENTS_ENABLED", "DATABASE_URL", "HISTORY_SIZE", "ALLOWED_HOSTS", "OLLAMA_API_KEY", "VAR_DIR", "MCP_SERVERS"} <= set(
-        VARIABLES
-    )
+    assert {
+        "AGENTS_ENABLED",
+        "DATABASE_URL",
+        "HISTORY_SIZE",
+        "ALLOWED_HOSTS",
+        "OLLAMA_API_KEY",
+        "VAR_DIR",
+        "MCP_SERVERS",
+    } <= set(VARIABLES)
 
 
 @pytest.mark.parametrize("document", ["README.md", ".env.example"])

@@ -6,8 +6,8 @@ from django.core.management import call_command
 from django.urls import reverse
 from pytest_django import Settings
 
-from agentchat.management.commands import debate as command
 from agentchat.terminal import Screen
+from debates import recorder
 from debates.live import Notice
 from debates.models import Conversation
 from debates.payloads import message_payload
@@ -99,7 +99,7 @@ def test_a_debate_that_waits_says_for_what_and_where_to_answer(
         add_approval(debate, arguments={"to": "ada@example.org"})
         return Outcome.WAITS
 
-    monkeypatch.setattr(command.recorder, "record", wait)
+    monkeypatch.setattr(recorder, "record", wait)
     call_command("debate", "Tax?", rounds=1, json=True)
     told = capsys.readouterr().err
     assert 'send_email (to: "ada@example.org")' in told

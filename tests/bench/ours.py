@@ -23,8 +23,8 @@ def main(turns: int) -> None:
     def play(rounds: int) -> None:
         seat_a = SeatProposal(system_prompt="You are Ada. You hold that billionaires should exist.")
         seat_b = SeatProposal(system_prompt="You are Bo. You hold that they should not.")
-        topic, sources = "Should billionaires exist?", {"tools": ["arxiv"], "tools_mode": "native"}
-        proposal = DebateProposal(topic, seat_a, seat_b, max_rounds=rounds, **sources)
+        topic = "Should billionaires exist?"
+        proposal = DebateProposal(topic, seat_a, seat_b, rounds, tools=["arxiv"], tools_mode="native")
         record(create_debate(owner, proposal, start=False).conversation.pk)
 
     play(1)

@@ -52,7 +52,7 @@ def add_approval(debate: Conversation, **values: object) -> Approval:
 
 
 def add_note(debate: Conversation, text: str, actor: str = "AGENT_A") -> Note:
-    return Note.objects.create(scope=debate.pk, actor=actor, step=1, text=text)
+    return Note.objects.create(scope=debate.pk, owner=debate.owner, actor=actor, step=1, text=text)
 
 
 def mark(code: str, verdict: str, text: str = "", title: str = "", url: str = "") -> dict[str, str]:

@@ -83,7 +83,7 @@ def test_a_pending_approval_was_decided_by_nobody(api: Client, debate: Conversat
 
 
 def test_messages_carry_what_came_of_checking_their_citations(api: Client, debate: Conversation) -> None:
-    citation = mark("S1", "some verdict", "“zoos help”", "Zoo", "https://example.org/zoo")
+    citation = mark("S1", "quotation_near", "“zoos help”", "Zoo", "https://example.org/zoo")
     message = Message.objects.create(
         conversation=debate, position=1, round_number=1, sender="AGENT_A", content="[S1]", citations=[citation]
     )
@@ -96,6 +96,8 @@ def test_messages_carry_what_came_of_checking_their_citations(api: Client, debat
 def test_a_citation_has_the_documented_parts(debate: Conversation) -> None:
     marks = checked(debate.pk, "Zoos saved 40 kinds of frogs [S9].")
     assert {name for mark in marks for name in mark} == set(CitationSerializer().fields)
+    verdicts: Any = CitationSerializer().fields["verdict"]
+    assert {mark["verdict"] for mark in marks} <= set(verdicts.choices)
 
 
 @pytest.mark.parametrize("book", BOOKS)

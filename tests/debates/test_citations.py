@@ -15,7 +15,7 @@ PASSAGES = {
         2,
         "Податок на землю",
         "У 2019 році пода́ток сплатили 3 млн громадян, тобто 12,5 % усіх. "
-        "Податок на землю є найсправедливішим із усіх податків, що існують у світі.",
+        "Податок на землю є найсправедливішим із усіх податків, що існують у світі. Решта — шість відсотків.",
     ),
     3: Passage(3, "World Bank: population (millions)", "Germany: 83.2. Gini 0.317. GDP 4082469490797.7"),
 }
@@ -186,6 +186,9 @@ def test_a_quotation_with_another_number_in_it_is_not_there() -> None:
         ("Wages rose by 9%.\n[S1] Rents fell by 45%.", "45%", "not_found"),
         ("Rents fell by 45%.\n\n[S1]", "45%", "not_found"),
         ("See e.g. Dr. Smith, who says 45% [S1].", "45%", "not_found"),
+        ('In 1927 they asked "why?" and paid [S1].', "1927", "not_found"),
+        ("By 1927 Dr. Smith and J. Doe had paid [S1].", "1927", "not_found"),
+        ("Платять 6% [S2].", "6%", "found"),
         ("- Wages rose by 9%\n- Rents fell by 45% [S1]", "45%", "not_found"),
     ],
 )
@@ -225,6 +228,13 @@ def test_what_any_of_several_sources_has_is_found_and_goes_to_that_source() -> N
 
 def test_what_none_of_several_sources_has_goes_to_the_nearest() -> None:
     assert verdicts("Rents fell by 44% [S1] and wages by 55% [S2].") == [
+        ("S1", "number_not_found", "44%"),
+        ("S2", "number_not_found", "55%"),
+    ]
+
+
+def test_a_citation_that_opens_a_sentence_is_for_what_follows() -> None:
+    assert verdicts("[S1] says 44%, but [S2] says 55%.") == [
         ("S1", "number_not_found", "44%"),
         ("S2", "number_not_found", "55%"),
     ]

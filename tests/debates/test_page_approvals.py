@@ -1,5 +1,6 @@
 import asyncio
 import re
+from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
 
@@ -10,6 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 from pytest_django import Settings
 
+from debates import stream
 from debates.fragments import Fragments
 from debates.live import Notice
 from debates.models import Conversation
@@ -187,24 +189,26 @@ def test_the_live_page_gets_the_cards_with_what_this_person_may_do(alice: User, 
 
 
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.usefixtures("live_events")
 @pytest.mark.parametrize("trust", [True, False])
-def test_the_stream_of_a_waiting_debate_begins_with_its_cards(alice: User, trust: bool) -> None:
+def test_the_stream_of_a_waiting_debate_brings_its_cards(
+    alice: User, monkeypatch: pytest.MonkeyPatch, trust: bool
+) -> None:
     if trust:
         alice.user_permissions.add(Permission.objects.get(codename="approve_exec"))
     debate = make_debate(alice, status=Status.WAITING)
     add_approval(debate)
+    waiting = Notice("status", status_payload(debate))
+
+    async def told(*_: object) -> AsyncIterator[Notice]:
+        yield waiting
+
+    monkeypatch.setattr(stream, "notices", told)
     client = signed_in(alice)
 
-    async def first_state() -> str:
+    async def body() -> str:
         response: Any = await client.get(reverse("debates:live", args=[debate.pk]))
-        frames = response.streaming_content
-        text = ""
-        while "event: status" not in text:
-            text += (await anext(frames)).decode()
-        await frames.aclose()
-        return text
+        return b"".join([chunk async for chunk in response.streaming_content]).decode()
 
-    text = asyncio.run(first_state())
+    text = asyncio.run(body())
     assert ("Allow once" in text) == trust
     assert re.search(r'id="refuse-\d+"', text)

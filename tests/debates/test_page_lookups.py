@@ -60,6 +60,11 @@ def test_a_call_on_its_way_is_shown_instead_of_the_waiting(fragments: Fragments)
     assert "waiting for" not in html
 
 
+def test_what_was_said_before_a_call_was_no_speech_yet(fragments: Fragments) -> None:
+    text = Notice("text", {"round": 1, "sender": "AGENT_A", "text": "Let me see."})
+    assert "Let me see" not in _told(fragments, text, _tool("called"))
+
+
 def test_a_call_stays_shown_while_the_seconds_are_counted(fragments: Fragments) -> None:
     html = _told(fragments, _turn(0), _tool("called"), _turn(3))
     assert "is looking up" in html and "waiting for" not in html

@@ -102,6 +102,7 @@ def test_what_cannot_be_had_is_answered_beside_the_tools(page: Client, name: str
     assert response.status_code == 422
     found = re.search(r'<div class="errors" id="id_tools_error">(.*?)</div>', html, re.S)
     assert found and words in found[1]
+    assert "checked" not in _box(html, "closed")
 
 
 def test_an_unknown_way_to_sources_is_answered_beside_its_field(page: Client) -> None:

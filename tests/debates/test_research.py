@@ -192,7 +192,7 @@ def test_an_agent_reads_its_own_notebook_and_not_its_opponents(
     alice: User, scripted: ScriptedProvider, library: Library
 ) -> None:
     debate = a_debate(alice)
-    Note.objects.create(scope=debate.pk, actor="AGENT_B", text="Ask about taxes.")
+    Note.objects.create(scope=debate.pk, owner=alice, actor="AGENT_B", text="Ask about taxes.")
     prompts = played(debate, scripted, "Yes.", "No.")
     assert "Ask about taxes." not in prompts[0]
     assert "Ask about taxes." in prompts[1]

@@ -134,6 +134,7 @@ def test_nothing_comes_of_nothing() -> None:
         ('"land tax", "rent control"', ["land tax", "rent control"]),
         ("```\nland tax\nrent control\n```", ["land tax", "rent control"]),
         ("Here are two search queries:\n\n1. land tax\n\n2. rent control", ["land tax", "rent control"]),
+        ("My suggestions:\nland tax", ["land tax"]),
         ("Sure! Here they are\nland tax", ["land tax"]),
         ("Ось запити:\nподаток на землю", ["податок на землю"]),
         ("land tax\nLand Tax\nland tax.\nrent control", ["land tax", "rent control"]),

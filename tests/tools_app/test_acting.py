@@ -90,6 +90,15 @@ def test_it_is_never_done_twice_when_its_worker_died_over_it(admin: User, sent: 
     assert "not known whether it was done" in answer.content
 
 
+def test_it_is_done_to_the_letter_as_it_was_shown(admin: User, sent: Sent) -> None:
+    """The same call with other white space counts as the same; what runs is what the person has read."""
+    called(admin, "pay 1 euro")
+    approvals.ask(SCOPE, "AGENT_A", 1)
+    word(True, admin)
+    called(admin, "pay  1\teuro")
+    assert sent.done == ["pay 1 euro"]
+
+
 def test_a_refusal_reaches_the_model(alice: User, sent: Sent) -> None:
     called(alice)
     approvals.ask(SCOPE, "AGENT_A", 1)

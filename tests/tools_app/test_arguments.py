@@ -1,5 +1,7 @@
 import json
 import random
+import urllib.request
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -110,6 +112,7 @@ def test_a_value_in_quotes_is_taken_out_of_them_in_branches_and_references(sub: 
         ("fresh", "yes"),
         ("fresh", 1),
         ("limit", ""),
+        ("limit", 1e300),
     ],
 )
 def test_what_could_mean_several_things_is_refused(field: str, written: Any) -> None:
@@ -236,6 +239,7 @@ def test_line_feeds_inside_a_string_are_taken_as_they_are() -> None:
     "schema",
     [
         {"type": "nonsense"},
+        {"type": "object", "properties": {"query": {}, "limit": {"type": "nonsense"}}},
         {"type": "object", "properties": {"query": {"type": "string", "pattern": "("}}},
         {"type": "object", "properties": {"query": {"$ref": "https://example.test/schema.json"}}},
         {"type": "object", "properties": {"query": {"$ref": "#/$defs/nowhere"}}},
@@ -247,6 +251,15 @@ def test_a_broken_schema_is_the_tools_fault(schema: Mapping[str, Any]) -> None:
     failure = refusal('{"query": "x"}', schema)
     assert failure.kind == FailureKind.FAULT
     assert "schema of parameters is broken" in str(failure)
+
+
+def test_what_a_schema_names_elsewhere_is_not_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
+    fetched: list[object] = []
+    monkeypatch.setattr(urllib.request, "urlopen", fetched.append)
+    schema = {"type": "object", "properties": {"query": {"$ref": "http://127.0.0.1:9/schema.json"}}}
+    with warnings.catch_warnings(action="ignore"):
+        assert refusal('{"query": "x"}', schema).kind == FailureKind.FAULT
+    assert fetched == []
 
 
 def test_a_dialect_that_nobody_knows_is_read_as_the_newest() -> None:

@@ -18,7 +18,7 @@ from tools_app.limits import Allowance, Spacing, within
 
 THREE_S = Spacing("source", 3)
 IN_TURN = Spacing("source", 3, one_at_a_time=True)
-TWO_A_DAY = Allowance("source:day", 2, 86_400)
+TWO_A_DAY = Allowance("source", 2, 86_400)
 
 PROCESS = """
 import sys

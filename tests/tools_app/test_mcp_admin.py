@@ -5,7 +5,9 @@ import pytest
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission, User
 from django.contrib.messages import get_messages
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
 from tests.tools_app.mcp_support import ScriptedServer, a_tool
@@ -131,6 +133,13 @@ def test_the_permission_alone_is_edited(admin_client: Client, tool: McpTool) -> 
     assert admin_client.post(f"{TOOLS}{tool.pk}/change/", sent).status_code == 302
     row = McpTool.objects.get()
     assert (row.permission, row.approved, row.name, row.digest) == ("READ", False, "unit__look", tool.digest)
+
+
+def test_saving_the_permission_writes_nothing_that_may_have_changed_since(admin_client: Client, tool: McpTool) -> None:
+    with CaptureQueriesContext(connection) as queries:
+        admin_client.post(f"{TOOLS}{tool.pk}/change/", {"permission": "READ"})
+    (update,) = (query["sql"] for query in queries if query["sql"].startswith('UPDATE "tools_app_mcptool"'))
+    assert '"approved"' not in update
 
 
 def test_nobody_adds_a_tool_by_hand(admin_client: Client) -> None:

@@ -170,7 +170,7 @@ def test_a_proxy_of_the_environment_does_not_come_between(address: str, monkeypa
 
 def fetched(transport: http.PinnedTransport, url: str) -> httpx2.Response:
     async def fetch() -> httpx2.Response:
-        async with httpx2.AsyncClient(transport=transport, trust_env=False) as session:
+        async with httpx2.AsyncClient(transport=transport) as session:
             return await session.post(url, content=b'{"method": "any"}')
 
     return anyio.run(fetch)

@@ -71,9 +71,12 @@ def test_a_program_starts_in_an_empty_directory_of_its_own() -> None:
     assert not Path(text.split(" holds ")[0]).exists()
 
 
-def test_what_a_program_writes_about_itself_stays_out_of_our_output(capfd: pytest.CaptureFixture[str]) -> None:
+def test_what_a_program_writes_about_itself_stays_out_of_our_output_and_logs(
+    capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
     client.list_tools(program("--at-start", "chatter"), 20)
     assert capfd.readouterr() == ("", "")
+    assert caplog.text == ""
 
 
 def test_a_program_that_is_missing_is_named() -> None:

@@ -110,7 +110,6 @@ def nested(reference: str) -> dict[str, Any]:
         ({"input_schema": nested("https://example.org/schema.json")}, "a document elsewhere"),
         ({"input_schema": nested("file:///etc/passwd")}, "a document elsewhere"),
         ({"input_schema": {"type": "object", "required": "all"}}, "no valid JSON Schema"),
-        ({"input_schema": {"type": "object", "properties": {"a": {"minimum": float("nan")}}}}, "no valid JSON Schema"),
         ({"input_schema": {"type": "object", "properties": {"a\u202e": {}}}}, "cannot be seen"),
         ({"input_schema": {"type": "object", "properties": {"a": {"enum": ["b\U000e0041"]}}}}, "cannot be seen"),
         ({"input_schema": {"type": "object", "enum": ["x" * definitions.LARGEST_SCHEMA]}}, "larger than"),
@@ -127,8 +126,12 @@ def test_what_cannot_be_offered_is_refused_with_its_reason(
     assert [row.name for row in McpTool.objects.all()] == ["unit__sound"]
 
 
-def test_a_schema_of_anything_but_an_object_is_refused() -> None:
-    assert "does not describe an object" in definitions.fault(definitions.Listed("look", "", "", {}, "digest"))
+@pytest.mark.parametrize(
+    ("schema", "reason"),
+    [({}, "does not describe an object"), ({"type": "object", "default": float("nan")}, "no valid JSON Schema")],
+)
+def test_a_schema_that_no_server_of_the_package_offers_is_refused(schema: dict[str, Any], reason: str) -> None:
+    assert reason in definitions.fault(definitions.Listed("look", "", "", schema, "digest"))
 
 
 def test_a_reference_inside_the_schema_is_fine(scripted: ScriptedServer) -> None:

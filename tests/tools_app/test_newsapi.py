@@ -259,6 +259,12 @@ def test_without_a_known_code_the_status_decides(
     assert kind(TOOL, query="rules") is expected
 
 
+@pytest.mark.parametrize(("status", "word"), [(200, "error"), (500, "ok")])
+def test_an_empty_list_beside_an_error_is_a_failure(server: responses.RequestsMock, status: int, word: str) -> None:
+    server.get(URL, json={"status": word, "articles": []}, status=status)
+    assert kind(TOOL, query="rules") is FailureKind.UPSTREAM
+
+
 @pytest.mark.parametrize(
     ("status", "code", "message"),
     [

@@ -61,7 +61,10 @@ def time_is_over(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     class Timer(threading.Timer):
         def __init__(self, interval: float, function: Callable[[], None]) -> None:
             super().__init__(60, function)
-            ends.append(function)
+
+        def start(self) -> None:
+            super().start()
+            ends.append(self.function)
 
     monkeypatch.setattr(threading, "Timer", Timer)
     return lambda: ends[-1]()
@@ -216,7 +219,9 @@ def test_the_time_ends_a_handshake_too(names: Names, loopback_is_public: None) -
 
 
 def test_without_time_nothing_is_sent(server: HookServer) -> None:
-    assert refusal(f"https://hooks.test:{server.port}/", left_s=-1).kind == FailureKind.TIMEOUT
+    failure = refusal(f"https://hooks.test:{server.port}/", left_s=0)
+    assert failure.kind == FailureKind.TIMEOUT
+    assert str(failure) == "There was no time left to ask hooks.test. Nothing was sent."
     assert server.requests == []
 
 

@@ -3,6 +3,7 @@ import json
 import uuid
 
 import pytest
+from django.contrib.auth.models import User
 
 from tests.tools_app.support import a_call
 from tools_app.actions.save_note import TOOL, notes_of
@@ -12,6 +13,12 @@ from tools_app.models import Note
 
 DEBATE, OTHER = str(uuid.uuid4()), str(uuid.uuid4())
 CALL = dataclasses.replace(a_call(), scope=DEBATE, actor="AGENT_A", step=3)
+
+
+@pytest.fixture
+def hers(alice: User) -> Call:
+    """Of an agent in a debate of Alice's."""
+    return dataclasses.replace(CALL, owner_id=alice.pk)
 
 
 def save(text: str, call: Call = CALL) -> Found:
@@ -25,21 +32,20 @@ def shown(text: str, call: Call = CALL) -> str:
     return TOOL.preview({"text": text}, call)
 
 
-@pytest.mark.django_db
-def test_it_keeps_the_note_of_the_agent_in_its_debate() -> None:
-    assert save("Ask for the study.").items == (Item("Note kept", "Ask for the study."),)
+def test_it_keeps_the_note_of_the_agent_in_its_debate(hers: Call, alice: User) -> None:
+    assert save("Ask for the study.", hers).items == (Item("Note kept", "Ask for the study."),)
     note = Note.objects.get()
     assert (str(note.scope), note.actor, note.step, note.text) == (DEBATE, "AGENT_A", 3, "Ask for the study.")
+    assert note.owner == alice
 
 
-@pytest.mark.django_db
-def test_the_preview_is_all_that_is_kept() -> None:
+def test_the_preview_is_all_that_is_kept(hers: Call) -> None:
     text = " One\u202e two\u200b\U000e0041\x00\r\n\nthree\ud800 "
     assert shown(text) == (
         "Into the notebook of AGENT_A in this debate, round 3. "
         "This is the whole note (14 characters):\n\nOne two\n\nthree"
     )
-    save(text)
+    save(text, hers)
     assert Note.objects.get().text == "One two\n\nthree"
 
 
@@ -65,19 +71,17 @@ def test_outside_a_debate_there_is_no_notebook(scope: str) -> None:
         assert caught.value.kind == FailureKind.NOT_ALLOWED
 
 
-@pytest.mark.django_db
-def test_an_agent_reads_its_own_notes_of_this_debate_alone() -> None:
-    save("mine")
-    save("theirs", dataclasses.replace(CALL, actor="AGENT_B"))
-    save("elsewhere", dataclasses.replace(CALL, scope=OTHER))
+def test_an_agent_reads_its_own_notes_of_this_debate_alone(hers: Call) -> None:
+    save("mine", hers)
+    save("theirs", dataclasses.replace(hers, actor="AGENT_B"))
+    save("elsewhere", dataclasses.replace(hers, scope=OTHER))
     assert notes_of(DEBATE, "AGENT_A") == ["mine"]
     assert notes_of(DEBATE, "AGENT_B") == ["theirs"]
 
 
-@pytest.mark.django_db
-def test_it_reads_the_newest_twenty_in_the_order_of_writing() -> None:
+def test_it_reads_the_newest_twenty_in_the_order_of_writing(hers: Call) -> None:
     for number in range(25):
-        save(str(number))
+        save(str(number), hers)
     assert notes_of(DEBATE, "AGENT_A") == [str(number) for number in range(5, 25)]
 
 

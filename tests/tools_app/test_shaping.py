@@ -121,7 +121,7 @@ def test_a_text_without_words_is_cut_where_it_must_be() -> None:
 
 
 def test_a_chinese_sentence_ends_without_a_space() -> None:
-    assert text_of("他说了一句话。" * 300).endswith("话。 …")
+    assert text_of("他们说了一句话。" * 300).endswith("话。 …")
 
 
 def test_the_later_items_are_cut_more_when_all_are_long() -> None:

@@ -206,6 +206,11 @@ def test_a_200_without_results_is_a_failure(server: responses.RequestsMock, body
     assert kind(TOOL, query="act") is FailureKind.UPSTREAM
 
 
+def test_results_beside_an_error_status_do_not_count(server: responses.RequestsMock) -> None:
+    answer(server, {"results": []}, 500)
+    assert kind(TOOL, query="act") is FailureKind.UPSTREAM
+
+
 def test_a_key_in_its_words_is_not_passed_on(server: responses.RequestsMock) -> None:
     answer(server, {"detail": {"error": f"Wrong use of {KEY}"}}, 400)
     assert str(failure(TOOL, query="act")).endswith("Wrong use of [redacted]")

@@ -15,7 +15,7 @@ SHOWN_NOTES = 20
 
 def run(arguments: Mapping[str, Any], call: Call) -> Found:
     text = _text(arguments)
-    Note.objects.create(scope=_scope(call), actor=call.actor, step=call.step, text=text)
+    Note.objects.create(scope=_scope(call), owner_id=call.owner_id, actor=call.actor, step=call.step, text=text)
     return Found((Item("Note kept", text),))
 
 

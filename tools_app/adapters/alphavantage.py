@@ -48,7 +48,7 @@ def _secrets() -> tuple[str, ...]:
 
 
 # Two keys: the books hold one entry for each.
-_LIMITS = (Spacing("alphavantage", 1.2), Allowance("alphavantage-day", 25, 86_400))
+_LIMITS = (Spacing("alphavantage", 1.2), Allowance("alphavantage", 25, 86_400))
 _SERVICE = Service("Alpha Vantage", _LIMITS, _secrets)
 
 

@@ -61,9 +61,10 @@ def ask(
                 return _whole(_sent(session, request, call), call)
         except UnicodeError:  # a header takes Latin letters only, and the error shows them all
             sentence = f"{service.label} cannot be asked: its key or contact has letters that no header may hold."
-            raise ToolFailure(FailureKind.CONFIG, sentence) from None
+            failure = ToolFailure(FailureKind.CONFIG, sentence)
         except (OSError, ValueError, urllib3.exceptions.HTTPError) as error:  # requests raises kinds of OSError
-            raise _no_answer(service, error, call) from None
+            failure = _no_answer(service, error, call)
+    raise failure  # out here, where it drags along no error that shows the address with its key
 
 
 def _sent(session: requests.Session, request: requests.Request, call: Call) -> requests.Response:
@@ -164,7 +165,7 @@ def retry_after_s(response: requests.Response) -> float | None:
         return min(float(header), LONGEST_RETRY_AFTER_S)
     try:
         seconds = (parsedate_to_datetime(header).replace(tzinfo=UTC) - datetime.now(UTC)).total_seconds()
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     return min(max(seconds, 0.0), LONGEST_RETRY_AFTER_S)
 

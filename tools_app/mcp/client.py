@@ -109,8 +109,7 @@ class _Visit:
         addresses = await anyio.to_thread.run_sync(http.allowed_addresses, self.server, url, abandon_on_cancel=True)
         self.transport = http.PinnedTransport(url.host, addresses)
         timeout = httpx2.Timeout(self.deadline_s, connect=http.CONNECT_S)
-        # A proxy of the environment would look the name up again.
-        return httpx2.AsyncClient(headers=headers, timeout=timeout, transport=self.transport, trust_env=False)
+        return httpx2.AsyncClient(headers=headers, timeout=timeout, transport=self.transport)
 
 
 async def _listing(client: Client, server: Server) -> list[Listed]:

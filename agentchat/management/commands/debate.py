@@ -1,5 +1,6 @@
 """`manage.py debate "TOPIC"`: one debate in the terminal, as it is spoken."""
 
+import logging
 import signal
 import sys
 from argparse import ArgumentParser, ArgumentTypeError
@@ -75,6 +76,7 @@ def _rounds(text: str) -> int:
 
 
 def _make_ready() -> None:
+    logging.getLogger("tools_app").setLevel(logging.CRITICAL)  # the screen tells of every call
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     # As with `make run`: on an installation of one's own, agents are on unless they were switched off.
     if not settings.AGENTS_ENABLED and not (settings.LOCAL and not environment.text("AGENTS_ENABLED")):
