@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import django_stubs_ext
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from agentchat.environment import (
     BASE_DIR,
@@ -254,7 +256,14 @@ if len(str(VALKEY_SOCKET)) > 100:
 
 EVENTS_URL = REDIS_URL or f"unix://{VALKEY_SOCKET}"
 CELERY_BROKER_URL = EVENTS_URL.replace("unix://", "redis+socket://", 1)
-CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": EVENTS_URL}}
+# What is not found in the cache is asked for anew, so a server that is away or frozen must not be waited for.
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": EVENTS_URL,
+        "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 1, "retry": Retry(NoBackoff(), 0)},
+    }
+}
 
 CELERY_TASK_ACKS_LATE = False
 CELERY_TASK_IGNORE_RESULT = True
