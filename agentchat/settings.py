@@ -321,10 +321,13 @@ SPECTACULAR_SETTINGS = {
 # --- logs --------------------------------------------------------------------------------------------------------
 
 LOG_LEVEL = choice("LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"))
-LOGGING = {
+LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"plain": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"}},
+    "formatters": {
+        "plain": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"},
+        "bare": {"format": "%(asctime)s %(message)s"},
+    },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
     # One line a request, or a beat of the reaper, would bury what matters.
@@ -333,3 +336,13 @@ LOGGING = {
         for name in ("httpx", "httpx2", "openai", "celery.worker.strategy", "celery.app.trace", "celery.beat")
     },
 }
+if LOCAL:  # so would a line a tool call on the screen of a person
+    LOGGING["handlers"]["audit"] = {
+        "class": "logging.handlers.RotatingFileHandler",
+        "filename": VAR_DIR / "audit.log",
+        "maxBytes": 5_000_000,
+        "backupCount": 1,
+        "delay": True,
+        "formatter": "bare",
+    }
+    LOGGING["loggers"]["tools_app.audit"] = {"handlers": ["audit"], "propagate": False}

@@ -7,7 +7,7 @@ from typing import Any
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from debates import citations
+from debates import verdicts
 
 # From the best to the worst; the worst one is shown in the text.
 VERDICTS = (
@@ -56,7 +56,7 @@ def footnotes(checked: Iterable[Mapping[str, Any]]) -> list[Footnote]:
         note = notes.setdefault(code, Footnote(code, mark["title"], mark["url"], verdict))
         note.worst = max(note.worst, verdict, key=_badness)
         if verdict != "exists":  # the link says so already
-            note.findings.append(Finding(kind_of(verdict), citations.verdict_words(verdict), mark["text"]))
+            note.findings.append(Finding(kind_of(verdict), verdicts.verdict_words(verdict), mark["text"]))
     return sorted(notes.values(), key=lambda note: not note.code)
 
 
@@ -80,7 +80,7 @@ def sign_of(kind: str) -> str:
 def reference(code: str, verdict: str) -> SafeString:
     """A code in the text: a link to its source on this page, unless there is no such source."""
     kind = kind_of(verdict)
-    words = citations.verdict_words(verdict) if kind else ""
+    words = verdicts.verdict_words(verdict) if kind else ""
     told = format_html('<span class="visually-hidden"> ({})</span>', words) if words else ""
     sign = format_html('<sup class="{}" aria-hidden="true">{}</sup>', kind, sign_of(kind)) if kind else ""
     if verdict == "no_such_source":

@@ -4,7 +4,7 @@ import json
 import uuid
 from collections.abc import Generator, Sequence
 
-from debates import citations, leases, material, sources
+from debates import leases, material, sources, verdicts
 from debates.events import Said
 from debates.leases import Lease
 from debates.models import Conversation, Message, Seat, Source, ToolsModeChoices
@@ -96,7 +96,7 @@ class Research:
         )
         blocks = (
             material.known([source for source in reversed(newest) if source.number not in found], language),
-            citations.spoken_check(heard or [], language),
+            verdicts.spoken_check(heard or [], language),
             material.notebook(notes_of(str(pk), self._seat.sender), language),
             material.briefing(self._found, language) if self._mode == Mode.BRIEFING else "",
         )

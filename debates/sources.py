@@ -7,9 +7,9 @@ from typing import Any
 
 from django.db.models import Max, Q
 
-from debates import citations
-from debates.citations import Passage
+from debates import citations, sentences
 from debates.models import Source
+from debates.passages import Passage
 from tools_app.base import Item
 
 # A claim is compared with the sources that it cites and with the newest ones.
@@ -40,11 +40,15 @@ def checked(conversation_id: uuid.UUID, content: str) -> list[dict[str, Any]]:
     """The citations of a message, each with what came of checking it and where its source is."""
     sources = Source.objects.filter(conversation=conversation_id)
     newest = sources.order_by("-number").values_list("number", flat=True)[:COMPARED]
-    compared = sources.filter(Q(number__in=citations.cited(content)) | Q(number__in=list(newest)))
+    compared = sources.filter(Q(number__in=sentences.cited(content)) | Q(number__in=list(newest)))
     by_number = {source.number: source for source in compared}
-    passages = {n: Passage(n, f"{source.title} {source.url}", source.passage) for n, source in by_number.items()}
+    passages = {number: _passage(source) for number, source in by_number.items()}
     by_code = {source.code: source for source in by_number.values()}
     return [_with_source(mark.as_dict(), by_code) for mark in citations.check(content, passages)]
+
+
+def _passage(source: Source) -> Passage:
+    return Passage(source.number, f"{source.title} {source.url} {source.published}", source.passage)
 
 
 def _with_source(mark: dict[str, str], by_code: Mapping[str, Source]) -> dict[str, Any]:

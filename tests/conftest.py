@@ -1,5 +1,6 @@
 """The fixed cast: Alice owns things, Bob is somebody else. Models are scripted unless a test says otherwise."""
 
+import logging
 import os
 import tempfile
 from collections.abc import Iterator
@@ -22,6 +23,14 @@ from tests.fakes.valkey import ValkeyServer
 NOBODY = "http://127.0.0.1:9/"
 SOURCES = ("WIKIPEDIA_API_URL", "ARXIV_API_URL", "TAVILY_API_URL", "NEWSAPI_API_URL", "ALPHAVANTAGE_API_URL")
 os.environ.update(dict.fromkeys(SOURCES, NOBODY))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def audit() -> None:
+    """Tool calls are told to pytest instead of the installation's own file."""
+    logger = logging.getLogger("tools_app.audit")
+    logger.handlers.clear()
+    logger.propagate = True
 
 
 @pytest.fixture(scope="session")

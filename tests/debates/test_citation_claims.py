@@ -1,6 +1,7 @@
 import pytest
 
-from debates.citations import Passage, check
+from debates.citations import check
+from debates.passages import Passage
 
 PASSAGES = {
     1: Passage(

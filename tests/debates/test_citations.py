@@ -1,7 +1,10 @@
 import pytest
 
 from debates import citations
-from debates.citations import MOST_MARKS, Mark, Passage, check, cited, spoken_check, verdict_words
+from debates.citations import MOST_MARKS, Mark, check
+from debates.passages import Passage
+from debates.sentences import cited
+from debates.verdicts import spoken_check, verdict_words
 
 PASSAGES = {
     1: Passage(
@@ -189,6 +192,7 @@ def test_a_quotation_with_another_number_in_it_is_not_there() -> None:
         ('In 1927 they asked "why?" and paid [S1].', "1927", "not_found"),
         ("By 1927 Dr. Smith and J. Doe had paid [S1].", "1927", "not_found"),
         ("Платять 6% [S2].", "6%", "found"),
+        ("Of Denmark\n1927 was the year [S1].", "1927", "not_found"),
         ("- Wages rose by 9%\n- Rents fell by 45% [S1]", "45%", "not_found"),
     ],
 )
