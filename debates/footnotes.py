@@ -7,7 +7,7 @@ from typing import Any
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from debates import verdicts
+from debates.citing import verdicts
 
 # From the best to the worst; the worst one is shown in the text.
 VERDICTS = (

@@ -207,7 +207,7 @@ class Message(models.Model):
     sender = models.CharField(max_length=10, choices=SenderChoices.choices)
     content = models.TextField()
     reasoning = models.TextField(blank=True)
-    citations = models.JSONField(default=list, help_text="What came of checking its citations; see citations.py.")
+    citations = models.JSONField(default=list, help_text="What came of checking its citations; see debates/citing.")
     model = models.CharField(max_length=200, blank=True)
     finish_reason = models.CharField(max_length=40, blank=True)
     prompt_tokens = models.PositiveIntegerField(null=True)

@@ -4,11 +4,12 @@ import json
 import uuid
 from collections.abc import Generator, Sequence
 
-from debates import leases, material, sources, verdicts
+from debates import leases, material, sources
+from debates.citing import verdicts
 from debates.events import Said
 from debates.leases import Lease
 from debates.models import Conversation, Message, Seat, Source, ToolsModeChoices
-from debates.queries import queries_for
+from debates.searching.queries import queries_for
 from providers import capabilities, registry
 from providers.base import Tick, ToolCall, ToolSpec
 from tools_app.actions.save_note import notes_of

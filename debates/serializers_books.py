@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from debates.citations import verdict_words
+from debates.citing.verdicts import verdict_words
 from debates.footnotes import VERDICTS
 from debates.models import SenderChoices
 from tools_app.base import FailureKind, Permission

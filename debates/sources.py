@@ -7,9 +7,9 @@ from typing import Any
 
 from django.db.models import Max, Q
 
-from debates import citations, sentences
+from debates.citing import check, sentences
+from debates.citing.passages import Passage
 from debates.models import Source
-from debates.passages import Passage
 from tools_app.base import Item
 
 # A claim is compared with the sources that it cites and with the newest ones.
@@ -44,7 +44,7 @@ def checked(conversation_id: uuid.UUID, content: str) -> list[dict[str, Any]]:
     by_number = {source.number: source for source in compared}
     passages = {number: _passage(source) for number, source in by_number.items()}
     by_code = {source.code: source for source in by_number.values()}
-    return [_with_source(mark.as_dict(), by_code) for mark in citations.check(content, passages)]
+    return [_with_source(mark.as_dict(), by_code) for mark in check.check(content, passages)]
 
 
 def _passage(source: Source) -> Passage:

@@ -29,7 +29,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='message',
             name='citations',
-            field=models.JSONField(default=list, help_text='What came of checking its citations; see citations.py.'),
+            field=models.JSONField(default=list, help_text='What came of checking its citations; see debates/citing.'),
         ),
         migrations.CreateModel(
             name='Source',

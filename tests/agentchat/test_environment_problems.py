@@ -100,6 +100,18 @@ def test_all_wrong_values_are_named_at_once_with_a_remedy(tmp_path: Path) -> Non
         ("ALLOWED_HOSTS", "https://a.org"),
         ("ALLOWED_HOSTS", "a.org b.org"),
         ("LOG_LEVEL", "LOUD"),
+        ("WIKIPEDIA_API_URL", "{lang}.wikipedia.org"),
+        ("EMAIL_URL", f"mail.example.org:{SECRET}"),
+        ("EMAIL_URL", f"pop3://me:{SECRET}@host"),
+        ("EMAIL_URL", f"smtp://me:{SECRET}@host:port"),
+        ("MCP_SERVERS", f"time {SECRET}"),
+        ("MCP_SERVERS", f'["{SECRET}"]'),
+        ("MCP_SERVERS", f'{{"Big Key": {{"command": ["{SECRET}"]}}}}'),
+        ("MCP_SERVERS", f'{{"time": {{"command": "{SECRET}"}}}}'),
+        ("MCP_SERVERS", '{"time": {"command": []}}'),
+        ("MCP_SERVERS", '{"both": {"command": ["x"], "url": "https://a.org"}}'),
+        ("MCP_SERVERS", f'{{"web": {{"url": "ftp://{SECRET}@a.org"}}}}'),
+        ("MCP_SERVERS", '{"web": {"url": "https://a.org", "headers": {"Depth": 5}}}'),
     ],
 )
 def test_a_wrong_value_is_one_problem_that_tells_no_secret(

@@ -1,7 +1,7 @@
 import pytest
 
-from debates.citations import check
-from debates.passages import Passage
+from debates.citing.check import check
+from debates.citing.passages import Passage
 
 PASSAGES = {
     1: Passage(

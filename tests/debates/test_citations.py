@@ -1,10 +1,12 @@
+from difflib import SequenceMatcher
+
 import pytest
 
-from debates import citations
-from debates.citations import MOST_MARKS, Mark, check
-from debates.passages import Passage
-from debates.sentences import cited
-from debates.verdicts import spoken_check, verdict_words
+from debates.citing import check as citations
+from debates.citing import passages
+from debates.citing.check import MOST_MARKS, Mark, check
+from debates.citing.passages import Passage
+from debates.citing.sentences import cited
 
 PASSAGES = {
     1: Passage(
@@ -30,74 +32,6 @@ def verdicts(content: str) -> list[tuple[str, str, str]]:
 
 def pairs(content: str) -> list[tuple[str, str]]:
     return [(code, verdict) for code, verdict, _ in verdicts(content)]
-
-
-@pytest.mark.parametrize(
-    ("content", "numbers"),
-    [
-        ("Rents fell [S1].", {1}),
-        ("[S1, S2]", {1, 2}),
-        ("[S1; S3]", {1, 3}),
-        ("[S1][S2]", {1, 2}),
-        ("[S1] [S2]", {1, 2}),
-        ("[S1-S3]", {1, 2, 3}),
-        ("[S1–3]", {1, 2, 3}),
-        ("[S1 and S2]", {1, 2}),
-        ("[S1 S2]", {1, 2}),
-        ("[S1/S2 & S4]", {1, 2, 4}),
-        ("[S12]", {12}),
-        ("[s1]", {1}),
-        ("[ S1 ]", {1}),
-        ("[S 1]", {1}),
-        ("[S-1]", {1}),
-        ("[[S1]]", {1}),
-        ("**[S1]**", {1}),
-        ("［S1］", {1}),
-        ("【S1】", {1}),
-        ("【S1†L3-L9】", {1}),
-        ("[^S1]", {1}),
-        ("[С1]", {1}),
-        ("[с1, с2]", {1, 2}),
-        ("(S1)", {1}),
-        ("(S1, S2)", {1, 2}),
-        ("(see S1)", {1}),
-        ("[S1: Land value tax]", {1}),
-        ("[S1, p. 3]", {1}),
-        ("[S1, table S2]", {1, 2}),
-        ("[Source 1]", {1}),
-        ("[Source: S1]", {1}),
-        ("[Джерело 2]", {2}),
-        ("[див. S2]", {2}),
-        ("[Источник S3]", {3}),
-        ("Source S2 says so.", {2}),
-        ("Sources: S1, S2 and S3", {1, 2, 3}),
-        ("According to S2, rents fell.", {2}),
-        ("Згідно з S2, ціни впали.", {2}),
-        ("По данным S2, цены упали.", {2}),
-        ("[S1](https://example.com/S7)", {1}),
-        ("`[S1]`", {1}),
-        ("[S1-S9999]", {1}),
-        ("[S1", set()),
-        ("S1]", set()),
-        ("[1]", set()),
-        ("[S]", set()),
-        ("[S1a]", set()),
-        ("[US1]", set()),
-        ("[s3 storage]", set()),
-        ("(s1)", set()),
-        ("Рівень англійської (С1)", set()),
-        ("The Audi S3 is fast.", set()),
-        ("G20, CO2 and S&P 500", set()),
-        ("resources S1", set()),
-        ("```\nprint([S1])\n```", set()),
-        ("```\n[S1]", set()),
-        ("~~~\n[S1]\n~~~ [S2]", {2}),
-        ("`x[S1]` [S2]", {2}),
-        ("", set()),
-    ],
-)
-def test_it_reads_the_codes_that_models_write(content: str, numbers: set[int]) -> None:
-    assert cited(content) == numbers
 
 
 @pytest.mark.parametrize(
@@ -292,8 +226,7 @@ def test_a_mark_is_json() -> None:
         " ".join(f'"Denmark introduced its big tax {i} least bad tax in 1926 in Copenhagen" [S1].' for i in range(350)),
     ],
 )
-@pytest.mark.timeout(10)
-def test_hostile_text_takes_no_longer_than_its_length_warrants(content: str) -> None:
+def test_hostile_text_is_checked_to_its_end(content: str) -> None:
     cited(content)
     marks = check(content, PASSAGES)
     assert len(marks) <= MOST_MARKS
@@ -305,60 +238,16 @@ def test_the_search_for_near_quotations_has_an_end(monkeypatch: pytest.MonkeyPat
     assert [verdict for _, verdict in pairs(content)] == ["quotation_near", "quotation_not_found"]
 
 
-MARKS = [
-    {"code": "S1", "verdict": "exists", "text": ""},
-    {"code": "S1", "verdict": "number_found", "text": "5%"},
-    {"code": "S2", "verdict": "quotation_not_found", "text": 'so "he" said'},
-    {"code": "S2", "verdict": "number_not_found", "text": "45%"},
-    {"code": "S2", "verdict": "number_not_found", "text": "1927"},
-    {"code": "S3", "verdict": "exists", "text": ""},
-    {"code": "S9", "verdict": "no_such_source", "text": ""},
-    {"code": "", "verdict": "unsourced", "text": "Studies show it."},
-]
+def test_a_quotation_is_compared_with_few_windows_of_a_long_source(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[str] = []
 
+    class Counting(SequenceMatcher[str]):
+        def ratio(self) -> float:
+            compared.append("once")
+            return super().ratio()
 
-@pytest.mark.parametrize(
-    ("language", "spoken"),
-    [
-        (
-            "en",
-            "Check of the sources in the last message: [S9] does not exist; [S2] the quotation is not in it: \"so 'he' "
-            'said"; [S2] not in it: 45%, 1927; unsourced claim: "Studies show it."; [S1] in it: 5%; [S3] exists.',
-        ),
-        (
-            "uk-UA",
-            "Перевірка джерел в останньому повідомленні: [S9] не існує; [S2] цитати в ньому немає: \"so 'he' said\"; "
-            '[S2] у ньому немає: 45%, 1927; твердження без джерела: "Studies show it."; [S1] у ньому є: 5%; '
-            "[S3] існує.",
-        ),
-        (
-            "ru",
-            "Проверка источников в последнем сообщении: [S9] не существует; [S2] цитаты в нём нет: \"so 'he' said\"; "
-            '[S2] в нём нет: 45%, 1927; утверждение без источника: "Studies show it."; [S1] в нём есть: 5%; '
-            "[S3] существует.",
-        ),
-    ],
-)
-def test_the_opponent_is_told_the_worst_first(language: str, spoken: str) -> None:
-    assert spoken_check(MARKS, language) == spoken
-
-
-def test_other_languages_are_told_in_english() -> None:
-    assert spoken_check(MARKS, "de") == spoken_check(MARKS, "en")
-
-
-def test_there_may_be_nothing_to_say() -> None:
-    assert spoken_check([], "en") == ""
-    assert spoken_check([{}, {"verdict": "odd", "code": "S1", "text": "x"}], "uk") == ""
-
-
-def test_what_is_told_stays_short() -> None:
-    marks = [{"code": f"S{n}", "verdict": "quotation_not_found", "text": "word " * 39} for n in range(1, 41)]
-    assert len(spoken_check(marks, "en")) < 1000
-    assert len(spoken_check([{**mark, "code": "S1"} for mark in marks], "en")) < 500
-
-
-def test_each_verdict_has_words_for_pages() -> None:
-    assert verdict_words("quotation_found") == "quotation found in the source"
-    assert verdict_words("no_such_source") == "no such source"
-    assert verdict_words("odd") == "odd"
+    monkeypatch.setattr(passages, "SequenceMatcher", Counting)
+    source = Passage(1, "", "the least bad tax that we know of " * 400)
+    (mark,) = check('"the least evil tax that we know of" [S1]', {1: source})
+    assert mark.verdict == "quotation_near"
+    assert 1 <= len(compared) <= 5

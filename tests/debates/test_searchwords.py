@@ -1,6 +1,6 @@
 import pytest
 
-from debates.searchwords import read_queries, search_queries
+from debates.searching.searchwords import search_queries
 
 HEARD = {
     "en": "According to the World Bank, pupils in Finland spend less time on it [S1]. Don't you see inequality rising?",
@@ -40,11 +40,11 @@ def test_the_first_look_up_is_of_the_topic(language: str, topic: str, query: str
     ("language", "turn", "query"),
     [
         ("en", 1, "World Bank pupils"),
-        ("en", 2, "Finland spend rising"),
-        ("uk", 2, "Фінляндії банку зростає"),
-        ("ru", 1, "Генри Джордж арендная"),
-        ("ru", 2, "Копенгагене писал плата"),
-        ("de", 2, "Gorleben gering sind"),
+        ("en", 2, "pupils Finland spend"),
+        ("uk", 2, "учні Фінляндії витрачають"),
+        ("ru", 1, "Генри Джордж писал"),
+        ("ru", 2, "Копенгагене арендная плата"),
+        ("de", 2, "Strahlung Gorleben gering"),
     ],
 )
 def test_a_later_look_up_is_also_of_what_the_opponent_brought_up(language: str, turn: int, query: str) -> None:
@@ -76,11 +76,59 @@ def test_the_same_is_looked_up_for_the_same(language: str) -> None:
     assert first == second
 
 
-def test_the_answer_looks_for_nothing_of_the_topic() -> None:
+@pytest.mark.parametrize("turn", range(6))
+def test_beside_a_name_it_looks_for_nothing_of_the_topic(turn: int) -> None:
     said = "Homework! Schools! Primary school homeworks are banned in Sweden and Norway."
-    for turn in range(6):
-        assert not {"homework", "school", "primary", "banned"} & set(search_queries(TOPICS["en"], said, turn, "en")[1])
-        assert "Sweden" in search_queries(TOPICS["en"], said, 0, "en")[1]
+    assert search_queries(TOPICS["en"], said, turn, "en")[1] == "Sweden Norway"
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "query"),
+    [
+        ("en", "More than 3 million people do homework daily.", "3 million homework daily"),
+        ("en", "It costs 61% of the pupils their sleep.", "costs 61% pupils"),
+        ("en", "It costs 61 percent of the pupils their sleep.", "costs 61 percent pupils"),
+        ("en", "It began with a 1926 law on schooling.", "1926 law schooling"),
+        ("uk", "Нині 3 млн учнів не висипаються.", "Нині 3 млн учнів"),
+        ("en", "Nearly 1 250 000 pupils sleep badly.", "Nearly 1 250 000 pupils"),
+    ],
+)
+def test_a_number_is_looked_up_with_its_noun(language: str, said: str, query: str) -> None:
+    assert search_queries(TOPICS[language], said, 2, language)[1:] == [query]
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "query"),
+    [
+        ("en", "I see. Obviously homework teaches children discipline.", "Obviously homework teaches"),
+        ("uk", "Втомлені діти ненавидять завдання.", "діти ненавидять завдання"),
+        ("ru", "Высокий налог разоряет фермеров.", "Высокий налог разоряет"),
+    ],
+)
+def test_without_names_and_numbers_it_looks_for_what_was_said_of_the_topic(
+    language: str, said: str, query: str
+) -> None:
+    assert search_queries(TOPICS[language], said, 2, language)[1:] == [query]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Exploration of surrounding ideas stays interesting.",
+        "Address the correct answer!",
+        "Here are 3 reasons: fairness and trust.",
+        "12. Fairness counts. Since 2019, fairness counts.",
+        "According to S2, fairness counts (S3).",
+        "Homework is bad.",
+        "We discuss Homework.",
+        "As [Your Name] says, fairness counts.",
+        "Досліджуйте цікаві навколишні ідеї.",
+    ],
+)
+@pytest.mark.parametrize("turn", range(4))
+def test_a_message_about_nothing_in_particular_gives_no_query(said: str, turn: int) -> None:
+    language = "en" if said.isascii() else "uk"
+    assert len(search_queries(TOPICS[language], said, turn, language)) == 1
 
 
 @pytest.mark.parametrize(
@@ -90,8 +138,12 @@ def test_a_message_without_content_gives_no_query(said: str) -> None:
     assert len(search_queries(TOPICS["en"], said, 2, "en")) == 1
 
 
-def test_one_word_of_the_opponent_is_looked_up_with_one_of_the_topic() -> None:
-    assert search_queries(TOPICS["en"], "Inequality!", 1, "en")[1] == "homework Inequality"
+def test_a_name_is_looked_up_without_the_numbers_near_it() -> None:
+    assert search_queries(TOPICS["en"], "There in Sweden 40 pupils slept.", 0, "en")[1] == "Sweden pupils slept"
+
+
+def test_a_lone_name_is_looked_up_with_one_of_the_topic() -> None:
+    assert search_queries(TOPICS["en"], "Not in Sweden!", 1, "en")[1] == "homework Sweden"
 
 
 @pytest.mark.parametrize(("language", "query"), [("en", "Vegetarianism evidence"), ("uk", "Vegetarianism докази")])
@@ -108,78 +160,11 @@ def test_nothing_comes_of_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reply", "queries"),
+    "said",
     [
-        ("land tax Denmark\nrent control Berlin", ["land tax Denmark", "rent control Berlin"]),
-        ("1. land tax\n2) rent control", ["land tax", "rent control"]),
-        ("(1) land tax\n(2) rent control", ["land tax", "rent control"]),
-        ("a) land tax\nb) rent control", ["land tax", "rent control"]),
-        ("- land tax\n* rent control", ["land tax", "rent control"]),
-        ("• land tax\n– rent control", ["land tax", "rent control"]),
-        ('"land tax"\n“rent control”', ["land tax", "rent control"]),
-        ("«податок на землю»\n„ціни оренди“", ["податок на землю", "ціни оренди"]),
-        ("Query: land tax\nQuery 2: rent control", ["land tax", "rent control"]),
-        ("**Query 1:** `land tax`\n**Search query 2:** rent control.", ["land tax", "rent control"]),
-        ("Запит 1: податок на землю\nЗапит 2: ціни", ["податок на землю", "ціни"]),
-        ("Запрос: налог на землю", ["налог на землю"]),
-        ("Keywords: land, tax, Denmark", ["land tax Denmark"]),
-        ('["land tax", "rent control"]', ["land tax", "rent control"]),
-        ('```json\n["land tax", "rent control"]\n```', ["land tax", "rent control"]),
-        ('{"queries": ["land tax", "rent control"]}', ["land tax", "rent control"]),
-        ('[{"query": "land tax"}, {"query": "rent control"}]', ["land tax", "rent control"]),
-        ('Here you are: ["land tax", "rent control"]. Good luck!', ["land tax", "rent control"]),
-        ('["land tax", "rent con', ["land tax"]),
-        ('[\n"land tax",\n"rent control",\n]', ["land tax", "rent control"]),
-        ('{"query": "land tax"}\n{"query": "rent control"}', ["land tax", "rent control"]),
-        ('"land tax", "rent control"', ["land tax", "rent control"]),
-        ("```\nland tax\nrent control\n```", ["land tax", "rent control"]),
-        ("Here are two search queries:\n\n1. land tax\n\n2. rent control", ["land tax", "rent control"]),
-        ("My suggestions:\nland tax", ["land tax"]),
-        ("Sure! Here they are\nland tax", ["land tax"]),
-        ("Ось запити:\nподаток на землю", ["податок на землю"]),
-        ("land tax\nLand Tax\nland tax.\nrent control", ["land tax", "rent control"]),
-        ("one two\nthree four\nfive six", ["one two", "three four"]),
-        ("inflation 3.5 percent 2019", ["inflation 3.5 percent 2019"]),
-        ("2019 elections", ["2019 elections"]),
-        ("search engine bias", ["search engine bias"]),
-        ("query optimisation", ["query optimisation"]),
-        ("land tax\x00\u202e Denmark", ["land tax Denmark"]),
-        ("Does rent control raise rents?", ["Does rent control raise rents"]),
-        ("one two three four five six seven eight", ["one two three four five six seven eight"]),
-        ("one two three four five six seven eight nine", []),
-        ("The land tax is a very good idea, because it is fair.\nland tax", ["land tax"]),
-        ("", []),
-        ("\n\n", []),
-        ("...", []),
-        ("1.\n2.", []),
-        ("Query:", []),
-        ("None", []),
-        ("N/A", []),
-        ("No queries needed.", []),
-        ("Немає", []),
-        ("[]", []),
-        ("{}", []),
-        ("[1, 2]", []),
-        ("x" * 300, []),
-        ("[" * 30_000, []),
-        ('{"a":' * 30_000 + "}", []),
-        ("“" * 30_000, []),
-        ("-" * 30_000, []),
+        *("A" * 30_000, "A-" * 15_000, "Aa " * 10_000, "aa, Aa" * 5000, "11 aa " * 5000, "homework " * 3000),
+        *("[" * 30_000, "```" * 10_000, "n't" * 10_000),
     ],
 )
-@pytest.mark.timeout(10)
-def test_it_reads_the_queries_in_a_reply(reply: str, queries: list[str]) -> None:
-    assert read_queries(reply) == queries
-
-
-def test_it_reads_no_more_than_it_is_asked_for() -> None:
-    assert read_queries("one two\nthree four\nfive six", most=3) == ["one two", "three four", "five six"]
-    assert read_queries("one two\nthree four", most=1) == ["one two"]
-
-
-@pytest.mark.timeout(10)
-@pytest.mark.parametrize(
-    "said", ["A" * 30_000, "Aa " * 10_000, "A-" * 15_000, "[" * 30_000, "```" * 10_000, "n't" * 10_000]
-)
-def test_a_hostile_message_takes_no_longer_than_its_length_warrants(said: str) -> None:
+def test_a_hostile_message_is_read_to_its_end(said: str) -> None:
     assert 1 <= len(search_queries(TOPICS["en"], said, 1, "en")) <= 2

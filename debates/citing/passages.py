@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from debates.figures import NUMBER_WORDS, Figure, figures, heading_scales
+from debates.citing.figures import NUMBER_WORDS, Figure, figures, heading_scales
 
 NEAR = 0.85
 # What bounds the search for near quotations: words of a quotation, windows, places of a word.

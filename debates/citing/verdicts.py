@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from debates.citations import shortened
+from debates.citing.check import shortened
 
 MOST_LINES, MOST_OF_A_KIND, LONGEST_SPOKEN = 6, 3, 100
 

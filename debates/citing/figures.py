@@ -4,19 +4,19 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-_SCALE = (
+SCALE = (
     r"(?:(?P<e3>thousand|k\b|тис(?:яч|\.|\b)|тыс(?:яч|\.|\b))|(?P<e6>million|mln|мільйон|миллион|млн)"
     r"|(?P<e9>billion|bn\b|мільярд|миллиард|млрд)|(?P<e12>trillion|трильйон|триллион|трлн))"
 )
-_DIGITS = r"\d{1,3}(?:[ \u00a0\u202f'’]\d{3})++(?!\d)(?:[.,]\d++)?|\d++(?:[.,]\d++)*+"
-_UNIT = r"\s?[%‰°]|[\s-](?:percent|per cent|відсот|процент)\w{0,4}"
+DIGITS = r"\d{1,3}(?:[ \u00a0\u202f'’]\d{3})++(?!\d)(?:[.,]\d++)?|\d++(?:[.,]\d++)*+"
+UNIT = r"\s?[%‰°]|[\s-](?:percent|per cent|відсот|процент)\w{0,4}"
 _UP_TO = r"(?:\s?(?:[-–—]|to|or|до|або|или)\s?\d[\d.,]*+)?"  # the 7 of "7-9 million" is in millions too
 _FIGURE = re.compile(
-    rf"(?:(?P<money>[$€£¥₴₽])\s?)?(?P<digits>{_DIGITS})"
-    rf"(?:(?P<unit>{_UNIT})|(?=(?P<scale>{_UP_TO}[\s-]?{_SCALE}\w{{0,4}}))|)",
+    rf"(?:(?P<money>[$€£¥₴₽])\s?)?(?P<digits>{DIGITS})"
+    rf"(?:(?P<unit>{UNIT})|(?=(?P<scale>{_UP_TO}[\s-]?{SCALE}\w{{0,4}}))|)",
     re.I,
 )
-_HEADING = re.compile(rf"(?<!\w)(?<!\d[\s-]){_SCALE}", re.I)
+_HEADING = re.compile(rf"(?<!\w)(?<!\d[\s-]){SCALE}", re.I)
 _POWERS = {"e3": 10**3, "e6": 10**6, "e9": 10**9, "e12": 10**12}
 _YEAR = re.compile(r"1[5-9]\d\d|20\d\d")
 _ABOUT = re.compile(
@@ -54,7 +54,7 @@ class Figure:
             return True
         text, start, end = self.match.string, self.match.start(), self.match.end()
         before, after = text[max(0, start - 2) : start], text[end : end + 2]
-        attached = re.search(r"[^\W\d_][-‑]?\Z", before) or re.match(r"[-‑]?[^\W\d_]", after)
+        attached = re.search(r"[^\W\d_][-‑]?$", before) or re.match(r"[-‑]?[^\W\d_]", after)
         return not attached and not re.fullmatch(r"0?\d|10", self.match["digits"])
 
     @property

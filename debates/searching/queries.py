@@ -2,8 +2,8 @@
 
 from collections.abc import Generator, Sequence
 
-from debates import searchwords
 from debates.events import Said
+from debates.searching import replied_queries, searchwords
 from providers import utility
 from providers.base import ProviderError, Tick
 
@@ -20,7 +20,7 @@ def queries_for(topic: str, said: Sequence[Said], language: str) -> Generator[Ti
             reply = yield from utility.ask(_prompt(topic, heard, language), max_tokens=TOKENS, timeout_s=TIMEOUT_S)
         except ProviderError:
             reply = ""
-        if queries := searchwords.read_queries(reply):
+        if queries := replied_queries.read_queries(reply):
             return queries
     return searchwords.search_queries(topic, heard, len(said), language)
 

@@ -11,10 +11,10 @@ from dataclasses import asdict, dataclass
 from itertools import chain
 from urllib.parse import unquote
 
-from debates.claims import are_theirs, claims_a_source
-from debates.figures import figures
-from debates.passages import NEAR, Passage, ReadPassage, is_cyrillic
-from debates.sentences import FILLER, LINK, QUOTATION, Sentence, sentences
+from debates.citing.claims import are_theirs, claims_a_source
+from debates.citing.figures import figures
+from debates.citing.passages import NEAR, Passage, ReadPassage, is_cyrillic
+from debates.citing.sentences import FILLER, LINK, QUOTATION, Sentence, sentences
 
 # Near quotations are looked for so often in a message; shorter ones than so many words are no quotations.
 MOST_MARKS, LONGEST_TEXT, MOST_SEARCHES, FEWEST_WORDS = 40, 200, 40, 5
