@@ -7,7 +7,6 @@ where it cannot hold a password or a key.
 
 import json
 import os
-import re
 import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,6 +15,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import environ
+
+from tools_app.mcp_config import fault_of
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -30,6 +31,8 @@ class Problem:
 
 
 PROBLEMS: list[Problem] = []
+
+_MAIL_PORTS = {"smtp": 25, "smtp+tls": 587, "smtp+ssl": 465}
 
 
 def note(name: str, what: str, remedy: str) -> None:
@@ -128,12 +131,16 @@ def email_url(name: str) -> dict[str, Any]:
     if not raw:
         return {}
     try:
-        if urlsplit(raw).scheme in ("smtp", "smtp+tls", "smtp+ssl", "consolemail", "filemail", "memorymail"):
-            settings: dict[str, Any] = environ.Env.email_url_config(raw)
-            return settings
-    except (KeyError, ValueError):
+        scheme = urlsplit(raw).scheme
+        if scheme == "consolemail" or (scheme in _MAIL_PORTS and _is_address(raw, _MAIL_PORTS)):
+            read: dict[str, Any] = environ.Env.email_url_config(raw)
+            return read | {"EMAIL_PORT": read["EMAIL_PORT"] or _MAIL_PORTS.get(scheme, 0)}
+    except ValueError:
         pass
-    note(name, "is no address of a mail server", "Give smtp+tls://USER:PASSWORD@HOST:587, with %40 for an @ in it.")
+    remedy = (
+        "Give smtp+tls://USER:PASSWORD@HOST, smtp+ssl://... or smtp://..., with %40 for an @ in it, or consolemail://."
+    )
+    note(name, "is no address of a mail server", remedy)
     return {}
 
 
@@ -144,28 +151,17 @@ def mcp_servers(name: str) -> dict[str, dict[str, Any]]:
         return {}
     try:
         servers = json.loads(raw)
-        if isinstance(servers, dict) and all(_is_mcp_server(key, server) for key, server in servers.items()):
-            return servers
     except ValueError:
-        pass
-    note(
-        name,
-        "is no JSON object of servers",
-        'Give {"time": {"command": ["program", "argument"]}, "docs": {"url": "https://..."}}; keys of a-z, 0-9 and -.',
-    )
-    return {}
-
-
-def _is_mcp_server(key: str, server: Any) -> bool:
-    if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,29}", key) or not isinstance(server, dict):
-        return False
-    command, url = server.get("command"), server.get("url")
-    tables = [server.get("env", {}), server.get("headers", {})]
-    if not all(isinstance(t, dict) and all(isinstance(v, str) for v in t.values()) for t in tables):
-        return False
-    if command is not None:
-        return url is None and isinstance(command, list) and bool(command) and all(isinstance(c, str) for c in command)
-    return isinstance(url, str) and _is_address(url, ("http", "https"))
+        servers = None
+    if not isinstance(servers, dict):
+        example = '{"time": {"command": ["program", "argument"]}, "docs": {"url": "https://..."}}'
+        note(name, "is no JSON object of servers", f"Give {example}.")
+        return {}
+    faults = {key: fault_of(key, server) for key, server in servers.items()}
+    for key, fault in faults.items():
+        if fault:
+            PROBLEMS.append(Problem(name, f"{name}[{json.dumps(key)}] cannot be used.", fault))
+    return {key: server for key, server in servers.items() if not faults[key]}
 
 
 def _is_address(raw: str, schemes: Iterable[str]) -> bool:

@@ -101,8 +101,12 @@ NEWSAPI_API_URL = http_url("NEWSAPI_API_URL", "https://newsapi.org/v2")
 ALPHAVANTAGE_API_URL = http_url("ALPHAVANTAGE_API_URL", "https://www.alphavantage.co/query")
 MCP_SERVERS = mcp_servers("MCP_SERVERS")
 # The agents' mail goes out through it; without it there is no tool `send_email`.
-EMAIL_CONFIGURED = email_url("EMAIL_URL")
-globals().update(EMAIL_CONFIGURED)
+_MAIL = email_url("EMAIL_URL")
+EMAIL_CONFIGURED = bool(_MAIL)
+EMAIL_BACKEND = _MAIL.get("EMAIL_BACKEND", "django.core.mail.backends.smtp.EmailBackend")
+EMAIL_HOST, EMAIL_PORT = _MAIL.get("EMAIL_HOST") or "", _MAIL.get("EMAIL_PORT", 0)
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = _MAIL.get("EMAIL_HOST_USER") or "", _MAIL.get("EMAIL_HOST_PASSWORD") or ""
+EMAIL_USE_TLS, EMAIL_USE_SSL = _MAIL.get("EMAIL_USE_TLS", False), _MAIL.get("EMAIL_USE_SSL", False)
 DEFAULT_FROM_EMAIL = text("DEFAULT_FROM_EMAIL", "agentchat@localhost")
 TOPIC_CATEGORIES = [category.strip() for category in text("TOPIC_CATEGORIES").split(",") if category.strip()] or [
     "technology AI society",
@@ -336,13 +340,14 @@ LOGGING: dict[str, Any] = {
         for name in ("httpx", "httpx2", "openai", "celery.worker.strategy", "celery.app.trace", "celery.beat")
     },
 }
-if LOCAL:  # so would a line a tool call on the screen of a person
+# What was called is written down whatever else is not.
+LOGGING["loggers"]["tools_app.audit"] = {"level": "INFO"}
+if LOCAL:  # a line a tool call would bury what matters on the screen of a person
+    # Several processes append to it, so none of them may rotate it; one that was moved away is begun anew.
     LOGGING["handlers"]["audit"] = {
-        "class": "logging.handlers.RotatingFileHandler",
+        "class": "logging.handlers.WatchedFileHandler",
         "filename": VAR_DIR / "audit.log",
-        "maxBytes": 5_000_000,
-        "backupCount": 1,
         "delay": True,
         "formatter": "bare",
     }
-    LOGGING["loggers"]["tools_app.audit"] = {"handlers": ["audit"], "propagate": False}
+    LOGGING["loggers"]["tools_app.audit"] |= {"handlers": ["audit"], "propagate": False}

@@ -8,9 +8,10 @@ from rich.text import Text
 
 from debates import footnotes
 from debates.events import Sender
-from debates.fragments import acting_tools
 from debates.live import Notice
 from debates.models import Conversation, EndReasonChoices
+from tools_app.base import Phase
+from tools_app.registry import acting_tools
 
 COLOURS = {Sender.AGENT_A: "cyan", Sender.AGENT_B: "magenta", Sender.MODERATOR: "yellow"}
 
@@ -58,14 +59,14 @@ class Screen:
         if self._printed:
             self._console.print()
             self._printed = ""
-        if data["phase"] == "called":
+        if data["phase"] == Phase.CALLED:
             return
         asked = f"{data['tool']} ({data['arguments']})" if data["arguments"] else data["tool"]
         took = f", {data['ms'] / 1000:.1f} s" if data["ms"] else ""
         match data["phase"]:
-            case "waiting for approval":
-                self._dim(f"  {asked} waits for your word")
-            case "failed":
+            case Phase.WAITING:
+                self._dim(f"  {asked} waits for approval")
+            case Phase.FAILED:
                 self._dim(f"  {asked} failed: {data['summary']}{took}")
             case _:
                 verb = "used" if data["tool"] in self._acting else "looked up"
@@ -73,7 +74,7 @@ class Screen:
 
     def _citations(self, checked: list[dict[str, Any]]) -> None:
         for note in footnotes.footnotes(checked):
-            found = [f"{finding.words}: {finding.text}".removesuffix(": ") for finding in note.findings]
+            found = [f"{finding.verdict.words}: {finding.text}".removesuffix(": ") for finding in note.findings]
             named = [f"[{note.code}] {note.title}".strip()] if note.code else []
             self._dim(f"  {', '.join(named + found)}")
 

@@ -10,10 +10,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from debates import topics
 from debates.api_parsing import JSONParser
 from debates.serializers import ErrorSerializer
 from debates.serializers_input import TextField, optional
+from debates.topics.suggest import Source, suggest
 
 
 class TopicInput(serializers.Serializer[Any]):
@@ -27,7 +27,7 @@ class SuggestionSerializer(serializers.Serializer[Any]):
     topic = serializers.CharField()
     category = serializers.CharField(help_text="What was asked for, or drawn.")
     source = serializers.ChoiceField(  # type: ignore[assignment]
-        choices=get_args(topics.Source), help_text="What it was made from; `fallback` is the standing topic."
+        choices=get_args(Source), help_text="What it was made from; `fallback` is the standing topic."
     )
     note = serializers.CharField(help_text="The same for people, with the reason of a fallback.")
 
@@ -45,4 +45,4 @@ class TopicsView(APIView):
         asked = TopicInput(data=request.data)
         asked.is_valid(raise_exception=True)
         owner, given = cast(User, request.user), {name: text or "" for name, text in asked.validated_data.items()}
-        return Response(SuggestionSerializer(asdict(topics.suggest(owner, **given))).data)
+        return Response(SuggestionSerializer(asdict(suggest(owner, **given))).data)

@@ -10,8 +10,9 @@ from tools_app.base import Answer, Progress
 class Desk(Protocol):
     """The sources and tools of one agent in one turn."""
 
-    def brief(self) -> Generator[Progress, None, None]:
-        """Look things up for an agent whose model does not do so itself."""
+    def prepare(self) -> Generator[Progress, None, None]:
+        """At the beginning of a turn: put away what one that was broken off has left, and look things up for an agent
+        whose model does not do so itself."""
 
     def material(self) -> str:
         """What the agent is shown beside the transcript: known sources, how the last message's citations were checked,
@@ -30,7 +31,7 @@ class Desk(Protocol):
 class BareDesk:
     """No sources, no tools."""
 
-    def brief(self) -> Generator[Progress, None, None]:
+    def prepare(self) -> Generator[Progress, None, None]:
         yield from ()
 
     def material(self) -> str:

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from providers.base import ChatMessage, Usage
+from debates.exchange import Exchange
+from providers.base import Usage
 from tools_app.base import CallEnded, CallStarted
 
 
@@ -88,12 +89,11 @@ class TurnFailed:
 
 @dataclass(frozen=True, slots=True)
 class TurnSuspended:
-    """A person must allow a tool call before the turn goes on. `exchange`: what model and tools have told each other in
-    it; the calls in it that have no answer yet are the ones that wait."""
+    """A person must allow a tool call before the turn goes on: the calls in the exchange that have no answer yet."""
 
     round_number: int
     sender: Sender
-    exchange: tuple[ChatMessage, ...]
+    exchange: Exchange
 
 
 @dataclass(frozen=True, slots=True)

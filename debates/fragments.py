@@ -16,8 +16,8 @@ from debates.events import Sender
 from debates.live import Notice
 from debates.models import Conversation
 from debates.payloads import status_payload
-from tools_app.base import Permission
-from tools_app.registry import tools
+from tools_app.base import Phase
+from tools_app.registry import acting_tools
 
 
 def state_context(conversation: Conversation) -> dict[str, Any]:
@@ -48,11 +48,6 @@ def _elapsed_s(state: Mapping[str, Any]) -> int | None:
     return int((ended - datetime.fromisoformat(state["started_at"])).total_seconds())
 
 
-def acting_tools() -> set[str]:
-    """The tools that are used; all others are places where things are looked up."""
-    return {tool.name for tool in tools().values() if tool.permission is not Permission.READ}
-
-
 class Fragments:
     """The frames of one viewer's page. Once made it needs no database: what changes comes with the notices."""
 
@@ -60,7 +55,7 @@ class Fragments:
         self._state = status_payload(conversation)
         self._context = state_context(conversation)
         self._context |= {"csrf_token": csrf_token, "may_approve_exec": may_approve_exec, "oob": True}
-        self._context["acting"] = acting_tools()
+        self._context |= {"acting": acting_tools(), "phases": Phase.__members__}
         self._turn = _Turn()
 
     async def frames(self, notices: AsyncIterator[Notice | None]) -> AsyncIterator[str]:
@@ -97,8 +92,8 @@ class Fragments:
             "debates/_speaking.html",
             speaking=speaking,
             speaker=seat.name,
-            running=self._turn.calls_in("called"),
-            done=self._turn.calls_in("returned", "failed", "waiting for approval"),
+            running=self._turn.calls_in(Phase.CALLED),
+            done=self._turn.calls_in(Phase.RETURNED, Phase.FAILED, Phase.WAITING),
             new_round=new_round,
         )
 
@@ -127,9 +122,9 @@ class _Turn:
             turn.told = data
         return turn
 
-    def calls_in(self, *phases: str) -> list[dict[str, Any]]:
+    def calls_in(self, *phases: Phase) -> list[dict[str, Any]]:
         return [call for call in self._calls.values() if call["phase"] in phases]
 
     def _break_off(self) -> None:
         """Nothing is being looked up any more, whatever was told of it."""
-        self._calls = {key: call for key, call in self._calls.items() if call["phase"] != "called"}
+        self._calls = {key: call for key, call in self._calls.items() if call["phase"] != Phase.CALLED}

@@ -3,6 +3,8 @@
 import asyncio
 import logging
 import uuid
+from collections import deque
+from itertools import takewhile
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -11,14 +13,14 @@ from django.conf import settings
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
-from debates.live import Notice, stream_key
+from debates.live import KEPT_ENTRIES, Notice, stream_key
 
 logger = logging.getLogger(__name__)
 
 QUEUE_LENGTH = 100
 BLOCK_MS = 200
 RETRY_S = 1.0
-IN_PROGRESS = ("turn", "text")
+IN_PROGRESS = ("turn", "text", "tool")
 
 # In a viewer's queue: something may have been missed, read the database again.
 LOOK_AGAIN = None
@@ -31,14 +33,14 @@ class Hub:
         self._redis: Any = redis.asyncio.Redis.from_url(url, socket_connect_timeout=1, retry=Retry(NoBackoff(), 0))
         self._queues: dict[str, set[Queue]] = {}
         self._read_until: dict[str, bytes] = {}
-        self._in_progress: dict[str, Notice] = {}
+        self._in_progress: dict[str, deque[Notice]] = {}
         self._reader: asyncio.Task[None] | None = None
 
     def subscribe(self, conversation_id: uuid.UUID) -> Queue:
         """A bounded queue; when a viewer is too slow for it, its content is replaced by `LOOK_AGAIN`."""
         key, queue = stream_key(conversation_id), Queue(QUEUE_LENGTH)
-        if notice := self._in_progress.get(key):
-            queue.put_nowait(notice)
+        for notice in self._in_progress.get(key, ()):
+            _offer(queue, notice)
         self._queues.setdefault(key, set()).add(queue)
         if self._reader is None or self._reader.done():
             self._reader = asyncio.create_task(self._read())
@@ -72,35 +74,46 @@ class Hub:
             await asyncio.sleep(RETRY_S)
 
     async def _find_new_streams(self) -> None:
-        """A stream is followed from its last entry on; that entry is passed on when it shows a turn in progress."""
+        """A stream is followed from its last entry on; what it tells of a turn in progress is passed on."""
         for key in [key for key in self._queues if key not in self._read_until]:
-            last = await self._redis.xrevrange(key, count=1)
+            newest = await self._redis.xrevrange(key, count=KEPT_ENTRIES)
             if key not in self._queues:
                 continue
-            entry_id, fields = last[0] if last else (b"0-0", None)
-            self._read_until[key] = entry_id
-            if fields and fields[b"event"].decode() in IN_PROGRESS:
-                self._pass_on(key, entry_id, fields)
+            self._read_until[key] = newest[0][0] if newest else b"0-0"
+            told = takewhile(_is_in_progress, (Notice.from_fields(fields) for _, fields in newest))
+            for notice in reversed(list(told)):
+                self._remember(key, notice)
             for queue in self._queues[key]:
-                _offer(queue, LOOK_AGAIN)  # what happened between the viewer's first look and now
+                # Last, what happened between the viewer's first look and now.
+                for found in (*self._in_progress.get(key, ()), LOOK_AGAIN):
+                    _offer(queue, found)
 
     def _pass_on(self, key: str, entry_id: bytes, fields: dict[bytes, bytes]) -> None:
         if key not in self._queues:
             return  # the last viewer left while this was on its way
         self._read_until[key] = entry_id
         notice = Notice.from_fields(fields)
-        if notice.event in IN_PROGRESS:
-            self._in_progress[key] = notice
-        else:
-            self._in_progress.pop(key, None)
+        self._remember(key, notice)
         for queue in self._queues.get(key, ()):
             _offer(queue, notice)
+
+    def _remember(self, key: str, notice: Notice) -> None:
+        """Of a turn in progress its look-ups and, last, where it is; each notice of that holds all before."""
+        if not _is_in_progress(notice):
+            self._in_progress.pop(key, None)
+            return
+        lookups = [told for told in self._in_progress.get(key, ()) if told.event == "tool"]
+        self._in_progress[key] = deque([*lookups, notice], maxlen=KEPT_ENTRIES)
 
     def _tell_all_to_look_again(self) -> None:
         self._in_progress.clear()
         for queues in self._queues.values():
             for queue in queues:
                 _offer(queue, LOOK_AGAIN)
+
+
+def _is_in_progress(notice: Notice) -> bool:
+    return notice.event in IN_PROGRESS
 
 
 def _offer(queue: Queue, notice: Notice | None) -> None:

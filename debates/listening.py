@@ -4,7 +4,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 
-from debates.cleaning import clean_text
+from debates.cleaning import clean_line, clean_text
 from debates.context import Debate, Speaker
 from debates.events import Event, ReasoningDelta, TextDelta, TurnRestarted, Waiting
 from debates.speech import Speech
@@ -143,14 +143,14 @@ class _Heard:
                 self.speech = self.speech.anew()
                 return TurnRestarted("What came so far was reasoning.")
             case ToolCallChunk(call):
-                self.calls.append(call)
+                self.calls.append(ToolCall(clean_line(call.id), clean_line(call.name), clean_text(call.arguments)))
             case Finish():
                 self.finish = chunk
         return None
 
     def reply(self, request: ChatRequest) -> Reply:
         finish = self.finish or Finish("", request.model)
-        content = self.speech.content(finish.finish_reason)
+        content = self.speech.content(finish.finish_reason)[:LONGEST_REPLY]
         calls = tuple(self.calls) if request.tools else ()
         if not (content or calls):
             raise EmptyReply(f"{request.model} answered without a word. Try again, or use another model.")

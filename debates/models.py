@@ -163,6 +163,11 @@ class Conversation(models.Model):
         return self.status in self.TERMINAL
 
     @property
+    def is_sourced(self) -> bool:
+        """Whether any source or tool is switched on in it."""
+        return bool(self.tools) and self.tools_mode != ToolsModeChoices.OFF
+
+    @property
     def current_round(self) -> int:
         """The round that is being spoken or was spoken last; 0 before the start."""
         return max(self.total_rounds, 1) if self.started_at else 0
@@ -241,7 +246,7 @@ class Source(models.Model):
     url = models.URLField(max_length=2000, blank=True)
     published = models.CharField(max_length=60, blank=True)
     passage = models.TextField()
-    sha256 = models.CharField(max_length=64, help_text="Of the address and the passage.")
+    sha256 = models.CharField(max_length=64, help_text="Of the address, the title and the passage.")
     fetched_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

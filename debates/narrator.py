@@ -5,7 +5,7 @@ from typing import Any
 
 from debates.events import Event, ReasoningDelta, TextDelta, TurnFailed, TurnRestarted, TurnStarted, Waiting
 from debates.live import Notice
-from tools_app.base import CallEnded, CallStarted
+from tools_app.base import CallEnded, CallStarted, Phase
 
 TEXT_INTERVAL_S = 0.1
 WAITING_INTERVAL_S = 1.0
@@ -35,7 +35,7 @@ class Narrator:
                 self._thinking = True
             case CallStarted(tool, arguments):
                 self._text = ""  # what was said before it was no speech yet
-                yield self._tool(tool, arguments, "called")
+                yield self._tool(tool, arguments, Phase.CALLED)
             case CallEnded(tool, arguments, phase, ms, summary):
                 yield self._tool(tool, arguments, phase, ms=ms, summary=summary)
             case TextDelta(text):
@@ -47,7 +47,7 @@ class Narrator:
             case TurnFailed():
                 self._turn, self._text = {}, ""
 
-    def _tool(self, tool: str, arguments: str, phase: str, *, ms: int | None = None, summary: str = "") -> Notice:
+    def _tool(self, tool: str, arguments: str, phase: Phase, *, ms: int | None = None, summary: str = "") -> Notice:
         said = {"tool": tool, "arguments": arguments, "phase": phase, "ms": ms, "summary": summary}
         return Notice("tool", self._turn | said)
 

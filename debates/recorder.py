@@ -15,9 +15,10 @@ from django.db import InterfaceError, OperationalError
 from django.db.models import Max
 from django.db.models.functions import Now
 
-from debates import exchanges, leases, live, sources
+from debates import leases, live, sources
 from debates.cleaning import clean_line
 from debates.events import DebateEnded, EndReason, Event, TurnFinished, TurnSuspended
+from debates.exchange import Exchange
 from debates.leases import KEEPER, Lease, LeaseLost
 from debates.live import Notice
 from debates.loading import debate_of, transcript_of
@@ -82,10 +83,10 @@ def _play_or_fail(lease: Lease, publish: Publish, must_hand_back: Callable[[], b
 def _play(lease: Lease, publish: Publish, must_hand_back: Callable[[], bool]) -> Outcome:
     conversation = Conversation.objects.prefetch_related("seats").get(pk=lease.conversation_id)
     debate, transcript = debate_of(conversation, lease), transcript_of(conversation)
-    pending = exchanges.from_json(conversation.pending)
+    exchange = Exchange.from_json(conversation.pending)
     publish(lease.conversation_id, live.status_notices(conversation)[0])
     narrator = Narrator(time.monotonic)
-    with closing(run(debate, transcript, pending)) as events:
+    with closing(run(debate, transcript, exchange)) as events:
         leases.release_connection()
         for event in events:
             lease.touch()
@@ -114,6 +115,7 @@ def _keep(lease: Lease, event: Event) -> list[Notice]:
 
 
 def _save(lease: Lease, turn: TurnFinished) -> list[Notice]:
+    citations = sources.checked(lease.conversation_id, turn.content)
     with leases.guarded(lease, total_rounds=turn.round_number, pending=None):
         last = Message.objects.filter(conversation=lease.conversation_id).aggregate(last=Max("position"))["last"] or 0
         message = Message.objects.create(
@@ -123,7 +125,7 @@ def _save(lease: Lease, turn: TurnFinished) -> list[Notice]:
             sender=turn.sender,
             content=turn.content,
             reasoning=turn.reasoning,
-            citations=sources.checked(lease.conversation_id, turn.content),
+            citations=citations,
             model=clean_line(turn.model)[:200],
             finish_reason=clean_line(turn.finish_reason)[:40],
             prompt_tokens=_believable(turn.usage.prompt_tokens),
@@ -142,7 +144,7 @@ def _believable(count: int | None) -> int | None:
 
 def _suspend(lease: Lease, turn: TurnSuspended) -> list[Notice]:
     """The requests for a person's word appear in the very moment in which the debate waits for them."""
-    with leases.guarded(lease, status=Status.WAITING, pending=exchanges.to_json(turn.exchange)):
+    with leases.guarded(lease, status=Status.WAITING, pending=turn.exchange.as_json()):
         approvals.ask(lease.conversation_id, turn.sender, turn.round_number)
     notices = live.status_notices(Conversation.objects.get(pk=lease.conversation_id))
     leases.release_connection()

@@ -4,34 +4,75 @@ The raw text is what is kept; it becomes HTML only here, each time it is shown. 
 what Markdown made of the rest passes a strict allow-list. Images are never shown: their address would carry text of
 the debate to a stranger's server.
 
-Citations become links of this program's own making. Markdown and the allow-list see only a placeholder in their place,
-of characters that no text of a model keeps.
+Citations become links of this program's own making. The allow-list sees only a placeholder in their place, with a
+number that is drawn anew each time and that nobody who writes a text can know.
 """
 
 import re
+import secrets
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import Any, NamedTuple
 
 import nh3
 from django.utils.html import linebreaks
 from markdown_it import MarkdownIt
+from markdown_it.common.utils import escapeHtml
 from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline
+from markdown_it.rules_inline import text as plain_text
+from markdown_it.token import Token
 
+from debates.citing.sentences import Citation, citations
+from debates.cleaning import without_hidden
 from debates.footnotes import Marks, reference
 
 BLOCKS = {"p", "br", "hr", "pre", "blockquote", "ul", "ol", "li", "h3", "h4", "h5", "h6"}
 TABLES = {"table", "thead", "tbody", "tr", "th", "td"}
 TAGS = BLOCKS | TABLES | {"strong", "em", "s", "code", "a"}
-ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}}
+ATTRIBUTES = {"a": {"href"}, "ol": {"start"}}
 LIMIT = 6000
 URL_SCHEMES = {"http", "https", "mailto"}
 
-# The S may be a Cyrillic one, as where citations are checked.
-_BRACKET = re.compile(r"\[[^\[\]\n]{2,120}\]")
-_CODE = re.compile(r"\^?(?<![^\W_])[SsСс][ #№-]?0*([1-9]\d{0,3})(?!\w)")
-_OPEN, _CLOSE = "\ue000", "\ue001"
-_PLACE = re.compile(f"{_OPEN}(S\\d+){_CLOSE}")
-_RESERVED = {ord(_OPEN): None, ord(_CLOSE): None}
+
+class _Cited(NamedTuple):
+    """What a text cites of the sources that are known, by the place where it begins."""
+
+    begins: Sequence[int]
+    at: Mapping[int, Citation]
+
+
+class _Places:
+    """The codes that become links, and what stands for each of them until the HTML is made."""
+
+    def __init__(self, codes: Sequence[str]) -> None:
+        self._nonce = secrets.token_hex(16)
+        self._codes = frozenset(codes)
+        self._cited: dict[str, _Cited] = {}
+
+    def cited(self, text: str) -> _Cited:
+        if text not in self._cited:
+            found = [one for one in citations(text) if self._knows(one)] if self._codes else []
+            self._cited[text] = _Cited([one.start for one in found], {one.start: one for one in found})
+        return self._cited[text]
+
+    def words(self, text: str, citation: Citation) -> str:
+        """The words of a citation with a placeholder for each known code."""
+        done, end = citation.words
+        pieces = []
+        for code in citation.codes:
+            if f"S{code.number}" in self._codes:
+                pieces += [text[done : code.start], f"{self._nonce}S{code.number};"]
+                done = code.end
+        return "".join([*pieces, text[done:end]])
+
+    def filled(self, html: str, verdicts: Marks) -> str:
+        links = {code: reference(code, verdict) for code, verdict in verdicts}
+        return re.sub(rf"{self._nonce}(S\d+);", lambda place: links[place[1]], html)
+
+    def _knows(self, citation: Citation) -> bool:
+        return any(f"S{code.number}" in self._codes for code in citation.codes)
 
 
 def _demote_headings(state: StateCore) -> None:
@@ -43,33 +84,60 @@ def _demote_headings(state: StateCore) -> None:
 
 def _cite(state: StateInline, silent: bool) -> bool:
     """A rule of Markdown's, before the one for links: `[S1](…)` must not become a link to where a model likes."""
-    if not (found := _BRACKET.match(state.src, state.pos)):
-        return False
-    placed = _placed(found[0], state.env["codes"])
-    if placed == found[0]:
+    places: _Places = state.env["places"]
+    citation = places.cited(state.src).at.get(state.pos)
+    if citation is None or citation.end > state.posMax:
         return False
     if not silent:
-        state.push("text", "", 0).content = placed
-    state.pos = found.end()
+        state.push("cite", "", 0).content = places.words(state.src, citation)
+    state.pos = citation.end
     return True
 
 
-def _placed(bracket: str, codes: frozenset[str]) -> str:
-    """What stands in the bracket with a placeholder for each of the `codes`; the bracket itself when it has none."""
+def _text_until_a_citation(state: StateInline, silent: bool) -> bool:
+    """Markdown's own rule for plain text passes over all characters that mean nothing to it."""
+    begun, begins = state.pos, state.env["places"].cited(state.src).begins
+    if not plain_text(state, True):
+        return False
+    following = bisect_right(begins, begun)
+    state.pos = min([state.pos, *begins[following : following + 1]])
+    if not silent:
+        state.append_pending(state.src[begun : state.pos])
+    return True
 
-    def place(found: re.Match[str]) -> str:
-        return f"{_OPEN}S{found[1]}{_CLOSE}" if f"S{found[1]}" in codes else found[0]
 
-    placed = _CODE.sub(place, bracket)
-    return bracket if placed == bracket else placed[1:-1]
+def _unlink_citations(state: StateCore) -> None:
+    """Nor may a code stand in the words of a link."""
+    for token in state.tokens:
+        token.children = _unlinked(token.children) if token.children else token.children
+
+
+def _unlinked(tokens: Sequence[Token]) -> list[Token]:
+    kept: list[Token] = []
+    opened = 0
+    for token in tokens:
+        if token.type == "link_open":
+            opened = len(kept)
+        if token.type == "link_close" and any(inside.type == "cite" for inside in kept[opened:]):
+            del kept[opened]
+        else:
+            kept.append(token)
+    return kept
+
+
+def _cite_html(_: Any, tokens: Sequence[Token], index: int, *__: Any) -> str:
+    return escapeHtml(tokens[index].content)
 
 
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False, "linkify": False, "breaks": True})
     parser.enable(["table", "strikethrough"])
     parser.disable(["image", "reference"])  # a line like "[S1]: https://…" would vanish as a definition
-    parser.inline.ruler.before("link", "cite", _cite)
+    parser.inline.ruler.at("text", _text_until_a_citation)
+    parser.inline.ruler.before("text", "cite", _cite)
+    parser.core.ruler.push("unlink_citations", _unlink_citations)
     parser.core.ruler.push("demote_headings", _demote_headings)
+    parser.add_render_rule("cite", _cite_html)
     return parser
 
 
@@ -80,16 +148,21 @@ _PARSER = _parser()
 def to_html(text: str, limit: int = LIMIT, marks: Marks = ()) -> str:
     """`marks`: the citations that become links. A text longer than `limit` is shown as it is: hostile Markdown takes
     time that grows with its length squared."""
-    text, verdicts = text.translate(_RESERVED), dict(marks)
-    codes = frozenset(verdicts)
-    if len(text) > limit:
-        html = linebreaks(_BRACKET.sub(lambda found: _placed(found[0], codes), text), autoescape=True)
-    else:
-        html = nh3.clean(
-            _PARSER.render(text, {"codes": codes}),
-            tags=TAGS,
-            attributes=ATTRIBUTES,
-            url_schemes=URL_SCHEMES,
-            link_rel="noopener noreferrer nofollow",
-        )
-    return _PLACE.sub(lambda place: reference(place[1], verdicts[place[1]]), html)
+    places = _Places([code for code, _ in marks])
+    html = _plain(text, places) if len(text) > limit else _formatted(text, places)
+    return places.filled(without_hidden(html), marks)  # an entity of Markdown's can be anything
+
+
+def _formatted(text: str, places: _Places) -> str:
+    html = _PARSER.render(text, {"places": places})
+    return nh3.clean(
+        html, tags=TAGS, attributes=ATTRIBUTES, url_schemes=URL_SCHEMES, link_rel="noopener noreferrer nofollow"
+    )
+
+
+def _plain(text: str, places: _Places) -> str:
+    pieces, done = [], 0
+    for citation in places.cited(text).at.values():
+        pieces += [text[done : citation.start], places.words(text, citation)]
+        done = citation.end
+    return linebreaks("".join([*pieces, text[done:]]), autoescape=True)

@@ -3,6 +3,7 @@
 import json
 import uuid
 from collections.abc import Generator, Sequence
+from functools import partial
 
 from debates import leases, material, sources
 from debates.citing import verdicts
@@ -73,10 +74,13 @@ class Research:
             trace_id=trace_id,
         )
         words = " ".join([conversation.topic, *(message.content for message in said[-1:])])
-        self._session = Session(errand, conversation.tools, words=words, label=self._keep)
+        self._session = Session(
+            errand, conversation.tools, words=words, label=self._keep, guard=partial(leases.guarded, lease)
+        )
         leases.release_connection()
 
-    def brief(self) -> Generator[Progress, None, None]:
+    def prepare(self) -> Generator[Progress, None, None]:
+        self._session.put_away_unasked()
         if self._mode != Mode.BRIEFING:
             return
         names = self._session.searchable()[:BRIEFING_TOOLS]

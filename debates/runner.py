@@ -1,7 +1,8 @@
 """The round loop: topic -> A -> B -> A -> B ..., as a plain generator of events.
 
 It keeps nothing and knows no flag: whoever consumes the events saves them, and closes the generator to end the debate.
-Given the transcript that was kept, it goes on at the next turn; given also what was pending, in the middle of it.
+Given the transcript that was kept, it goes on at the next turn; given the exchange of a suspended turn too, in its
+middle.
 """
 
 import time
@@ -10,15 +11,17 @@ from collections.abc import Generator, Sequence
 from debates.context import Debate
 from debates.endings import reason_to_end
 from debates.events import DebateEnded, EndReason, Event, Said, Sender, TurnFailed, TurnSuspended
+from debates.exchange import Exchange
 from debates.listening import Clock, Sleep, wait
 from debates.turn import take_turn
-from providers.base import ChatMessage
+
+NOTHING_YET = Exchange()
 
 
 def run(
     debate: Debate,
     transcript: Sequence[Said],
-    pending: Sequence[ChatMessage] = (),
+    exchange: Exchange = NOTHING_YET,
     *,
     clock: Clock = time.monotonic,
     sleep: Sleep = time.sleep,
@@ -28,7 +31,7 @@ def run(
         round_number, sender = next_turn(said)
         if said and sender == Sender.AGENT_A:
             yield from wait(debate.round_pause_s, clock, sleep)
-        outcome = yield from take_turn(debate, said, round_number, sender, clock, sleep, pending)
+        outcome = yield from take_turn(debate, said, round_number, sender, clock, sleep, exchange)
         yield outcome
         if isinstance(outcome, TurnSuspended):
             return
@@ -36,7 +39,7 @@ def run(
             yield DebateEnded(EndReason.ERROR, outcome.message)
             return
         said.append(Said(round_number, sender, outcome.content))
-        pending = ()
+        exchange = NOTHING_YET
     yield DebateEnded(reason)
 
 

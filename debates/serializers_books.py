@@ -4,8 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from debates.citing.verdicts import verdict_words
-from debates.footnotes import VERDICTS
+from debates.citing.verdicts import Verdict
 from debates.models import SenderChoices
 from tools_app.base import FailureKind, Permission
 from tools_app.models import Approval, ToolCall
@@ -13,7 +12,7 @@ from tools_app.models import Approval, ToolCall
 _LEVELS = [(level.value, level.value) for level in Permission]
 _FAILURES = [(kind.value, kind.value) for kind in FailureKind]
 
-_VERDICTS = [(verdict, verdict_words(verdict)) for verdict in VERDICTS]
+_VERDICTS = [(verdict.value, verdict.words) for verdict in Verdict]
 
 
 class ToolSerializer(serializers.Serializer[Any]):

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from dataclasses import asdict, dataclass
+from functools import partial
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -124,14 +125,16 @@ def start_demonstration(owner: User) -> Conversation | None:
 
 def stop(conversation: Conversation) -> None:
     """End the debate for good. A turn that is being spoken is broken off and not kept. Raises `WrongStatus`."""
-    _move(
-        conversation,
-        Conversation.ACTIVE,
-        "stopped",
-        status=Status.STOPPED,
-        end_reason=EndReason.STOPPED,
-        ended_at=Now(),
-    )
+    with transaction.atomic():
+        _move(
+            conversation,
+            Conversation.ACTIVE,
+            "stopped",
+            status=Status.STOPPED,
+            end_reason=EndReason.STOPPED,
+            ended_at=Now(),
+        )
+        approvals.withdraw(conversation.pk)
 
 
 def pause(conversation: Conversation) -> None:
@@ -160,10 +163,13 @@ def resume(conversation: Conversation) -> None:
 def answer_approval(conversation: Conversation, approval_id: int, person: User, *, allow: bool) -> None:
     """Allow or refuse a tool call that the debate waits for; once every call has its word, the debate goes on.
 
-    Raises `WrongStatus`, `NotPermitted`, `AnsweredBefore`, `NoSuchApproval`, `AgentsDisabled`.
+    Only the owner can allow; who may change other people's debates can refuse for them. Raises `WrongStatus`,
+    `NotPermitted`, `AnsweredBefore`, `NoSuchApproval`, `AgentsDisabled`, `Gone`.
     """
     if allow and not settings.AGENTS_ENABLED:
         raise AgentsDisabled
+    if allow and conversation.owner_id != person.pk:
+        raise NotPermitted("Only the owner of the debate can allow this.")
     with transaction.atomic():
         _lock(conversation)
         approval = Approval.objects.filter(pk=approval_id, call__scope=conversation.pk).select_related("call").first()
@@ -174,8 +180,9 @@ def answer_approval(conversation: Conversation, approval_id: int, person: User, 
         _take_word(approval, person, allow=allow)
         if waiting.release(conversation.pk):
             enqueue(conversation.pk)
+        else:  # the others are still asked for
+            transaction.on_commit(partial(live.publish_status, conversation), robust=True)
         conversation.refresh_from_db()
-        transaction.on_commit(lambda: live.publish_status(conversation))
 
 
 def _lock(conversation: Conversation) -> None:

@@ -6,6 +6,8 @@ from typing import Any, cast
 
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
+from django.db.models import QuerySet
+from django.db.models.functions import Left
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
@@ -20,6 +22,7 @@ from tools_app.models import Note, ToolCall
 # A page of more than that helps nobody; the API gives the rest.
 SOURCES_SHOWN = 500
 CALLS_SHOWN = 200
+ANSWER_SHOWN = 4000
 
 
 @never_cache
@@ -33,7 +36,7 @@ def books(request: HtmxRequest, pk: uuid.UUID) -> HttpResponse:
 
 def _books_context(debate: Conversation) -> dict[str, Any]:
     sources = list(debate.sources.order_by("-number")[: SOURCES_SHOWN + 1])
-    calls = list(ToolCall.objects.filter(scope=debate.pk)[: CALLS_SHOWN + 1])
+    calls = list(_calls(debate)[: CALLS_SHOWN + 1])
     notes = list(Note.objects.filter(scope=debate.pk))
     notebooks = [(seat, [note for note in notes if note.actor == seat.sender]) for seat in debate.seats.all()]
     return {
@@ -44,14 +47,23 @@ def _books_context(debate: Conversation) -> dict[str, Any]:
         "sources": sources[:SOURCES_SHOWN][::-1],
         "older_sources": len(sources) > SOURCES_SHOWN,
         "calls": calls[:CALLS_SHOWN],
+        "answer_shown": ANSWER_SHOWN,
         "older_calls": len(calls) > CALLS_SHOWN,
         "notebooks": [(seat, own_notes) for seat, own_notes in notebooks if own_notes],
     }
 
 
+def _calls(debate: Conversation) -> QuerySet[ToolCall, Any]:
+    """Each with the beginning of what the agent was `told`, and without what can be long."""
+    told = Left("answer", ANSWER_SHOWN + 1)
+    return ToolCall.objects.filter(scope=debate.pk).defer("answer", "preview").annotate(told=told)
+
+
 def _labels(debate: Conversation) -> list[str]:
+    if not debate.is_sourced:
+        return []
     known = registry.tools()
-    return [known[name].label if name in known else name for name in debate.tools if debate.tools_mode != "off"]
+    return [known[name].label if name in known else name for name in debate.tools]
 
 
 @login_required

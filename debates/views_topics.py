@@ -8,9 +8,9 @@ from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_POST
 
-from debates import topics
 from debates.errors import DebateError
 from debates.forms_new import NewDebate
+from debates.topics.suggest import suggest as suggested_topic
 from debates.views import HtmxRequest
 from debates.views_new import new_page, offered_personas
 
@@ -21,7 +21,7 @@ def suggest(request: HtmxRequest) -> HttpResponse:
     """To htmx the field of the topic alone, so that what is typed meanwhile stays; else the whole page."""
     person, typed, told = cast(User, request.user), request.POST.copy(), {}
     try:
-        made = topics.suggest(person, language=typed.get("language", ""), category=typed.get("category", ""))
+        made = suggested_topic(person, language=typed.get("language", ""), category=typed.get("category", ""))
         typed["topic"], told["topic_note"] = made.topic, made.note
     except DebateError as error:
         told["topic_problem"] = str(error)

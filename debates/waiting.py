@@ -23,6 +23,8 @@ def release(conversation_id: uuid.UUID) -> bool:
 
 
 def expire() -> None:
-    """Requests that nobody answered in time are closed, and their debates go on."""
-    for conversation_id in approvals.expire():
+    """Requests that nobody answered in time are closed. Every debate that waits for nothing goes on, whatever became of
+    the process that gave it its last answer."""
+    approvals.expire()
+    for conversation_id in Conversation.objects.filter(status=Status.WAITING).values_list("pk", flat=True):
         release(conversation_id)

@@ -17,8 +17,9 @@ A provider returns what the model *intends*; executing a tool call is the caller
 
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
+T = TypeVar("T")
 Role = Literal["system", "user", "assistant", "tool"]
 
 
@@ -103,6 +104,16 @@ class Finish:
 Chunk = TextChunk | ReasoningChunk | TextWasReasoning | ToolCallChunk | Tick | Finish
 
 TICK_S = 0.25
+
+
+def outcome_of(steps: Generator[Any, None, T]) -> T:
+    """What a generator returns, for callers with nothing to do at its steps."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            outcome: T = end.value
+            return outcome
 
 
 @dataclass(frozen=True, slots=True)

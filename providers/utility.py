@@ -7,7 +7,7 @@ from contextlib import closing
 from django.conf import settings
 
 from providers import registry
-from providers.base import ChatMessage, ChatRequest, Finish, TextChunk, TextWasReasoning, Tick, TooSlow
+from providers.base import ChatMessage, ChatRequest, Finish, TextChunk, TextWasReasoning, Tick, TooSlow, outcome_of
 from providers.registry import Profile
 
 # A reasoning model would spend the few tokens on its thoughts.
@@ -45,12 +45,7 @@ def ask(prompt: str, *, max_tokens: int, timeout_s: float) -> Generator[Tick, No
 
 def answer(prompt: str, *, max_tokens: int, timeout_s: float) -> str:
     """The same for callers with nothing to look at meanwhile."""
-    asked = ask(prompt, max_tokens=max_tokens, timeout_s=timeout_s)
-    while True:
-        try:
-            next(asked)
-        except StopIteration as end:
-            return str(end.value)
+    return outcome_of(ask(prompt, max_tokens=max_tokens, timeout_s=timeout_s))
 
 
 def _request(profile: Profile, prompt: str, max_tokens: int) -> ChatRequest:

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 
 from tools_app import admin_mcp, arguments  # noqa: F401
-from tools_app.mcp.definitions import visible
+from tools_app.cleaning import visible
 from tools_app.models import Approval, Note, ToolCall
 
 Row = TypeVar("Row", bound=Model)

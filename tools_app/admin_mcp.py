@@ -15,8 +15,8 @@ from django.urls import URLPattern, path
 from django.views.decorators.http import require_POST
 
 from tools_app.base import ToolFailure
+from tools_app.cleaning import visible
 from tools_app.mcp import catalogue, servers
-from tools_app.mcp.definitions import visible
 from tools_app.models_mcp import McpServer, McpTool
 
 SERVER_LIST, TOOL_LIST = "admin:tools_app_mcpserver_changelist", "admin:tools_app_mcptool_changelist"
@@ -95,7 +95,7 @@ class McpToolAdmin(admin.ModelAdmin[McpTool]):
 
     @admin.display(description="input schema")
     def full_schema(self, tool: McpTool) -> str:
-        return json.dumps(tool.input_schema, indent=2, ensure_ascii=False)
+        return visible(json.dumps(tool.input_schema, indent=2, ensure_ascii=False))
 
     @admin.display(description="hints")
     def says_of_itself(self, tool: McpTool) -> str:

@@ -5,7 +5,6 @@ from datetime import timedelta
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
@@ -29,12 +28,21 @@ class AlreadyDecided(ApprovalError):
     pass
 
 
-def ask(scope: uuid.UUID, actor: str, step: int) -> bool:
-    """Ask for a word on every call of this turn that waits for one; whether any word is outstanding."""
+def ask(scope: uuid.UUID, actor: str, step: int) -> None:
+    """Ask for a word on every call of this turn that waits for one."""
     waiting = ToolCall.objects.filter(scope=scope, actor=actor, step=step, outcome=ToolCall.Outcome.WAITING)
     expires_at = timezone.now() + timedelta(seconds=settings.APPROVAL_TTL_S)
-    Approval.objects.bulk_create([Approval(call=call, expires_at=expires_at) for call in waiting.filter(approval=None)])
-    return outstanding(scope).exists()
+    Approval.objects.bulk_create(
+        [Approval(call=call, expires_at=expires_at) for call in waiting.filter(approval=None).order_by("pk")]
+    )
+
+
+def withdraw(scope: uuid.UUID) -> None:
+    """Ask no longer, for the debate was stopped. The calls are not made."""
+    now = timezone.now()
+    outstanding(scope).update(status=Approval.Status.WITHDRAWN, decided_at=now)
+    waiting = ToolCall.objects.filter(scope=scope, outcome=ToolCall.Outcome.WAITING)
+    waiting.update(outcome=ToolCall.Outcome.REFUSED, summary="The debate was stopped first", ended_at=now)
 
 
 def outstanding(scope: uuid.UUID) -> "QuerySet[Approval]":
@@ -55,21 +63,21 @@ def decide(approval: Approval, person: User, *, allow: bool) -> None:
     open_ones = Approval.objects.filter(pk=approval.pk, status=Approval.Status.PENDING, expires_at__gt=now)
     if not open_ones.update(status=status, decided_by=person, decided_at=now):
         approval.refresh_from_db()
-        expired = approval.status == Approval.Status.PENDING
-        raise AlreadyDecided(
-            "The time to answer this is over."
-            if expired
-            else f"This was answered before: {approval.get_status_display()}."
-        )
+        raise AlreadyDecided(_why_closed(approval))
     approval.refresh_from_db()
 
 
-def expire() -> set[uuid.UUID]:
-    """Close the requests that nobody answered in time; the scopes they belong to."""
-    with transaction.atomic():
-        late = Approval.objects.filter(status=Approval.Status.PENDING, expires_at__lte=timezone.now())
-        found = dict(late.values_list("pk", "call__scope"))
-        Approval.objects.filter(pk__in=found, status=Approval.Status.PENDING).update(
-            status=Approval.Status.EXPIRED, decided_at=timezone.now()
-        )
-    return {scope for scope in found.values() if scope}
+def expire() -> None:
+    """Close the requests that nobody answered in time."""
+    now = timezone.now()
+    late = Approval.objects.filter(status=Approval.Status.PENDING, expires_at__lte=now)
+    late.update(status=Approval.Status.EXPIRED, decided_at=now)
+
+
+def _why_closed(approval: Approval) -> str:
+    match approval.status:
+        case Approval.Status.WITHDRAWN:
+            return "The debate was stopped, so this is not asked any more."
+        case Approval.Status.PENDING | Approval.Status.EXPIRED:
+            return "The time to answer this is over."
+    return f"This was answered before: {approval.get_status_display()}."

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from tools_app import mending, misfits
+from tools_app import coercion, schema_errors
 from tools_app.base import FailureKind, ToolFailure
 from tools_app.cleaning import clean_line, cut
 from tools_app.json_text import each_string, parsed
@@ -17,8 +17,8 @@ def read(raw: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     for a text that cannot be read or does not fit, FAULT for a schema that is broken."""
     arguments = _object_in(raw, schema)
     try:
-        errors = mending.check(arguments, schema)
-        message = misfits.sentence(errors) if errors else ""
+        errors = coercion.check(arguments, schema)
+        message = schema_errors.sentence(errors) if errors else ""
     except Exception as error:  # others write schemas too: references to nowhere or to themselves, wrong patterns
         fault = f"The tool's own schema of parameters is broken ({type(error).__name__}), so it cannot be called."
         raise ToolFailure(FailureKind.FAULT, fault) from None

@@ -11,10 +11,12 @@ from typing import Any
 from django.utils import timezone
 
 from tools_app import arguments, shaping
-from tools_app.base import Call, FailureKind, Found, Nothing, Outcome, ToolFailure
+from tools_app.base import Call, FailureKind, Found, Nothing, Outcome, Permission, ToolFailure
 from tools_app.models import Note, ToolCall
 
 logger = logging.getLogger("tools_app.audit")
+
+COMPLETED = ("outcome", "failure", "answer", "summary", "ms", "from_cache", "ended_at")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +35,11 @@ class Errand:
         return Call(self.language, left_s, str(self.scope or ""), self.actor, self.step, self.owner_id)
 
 
-def digest(tool: str, given: Mapping[str, Any]) -> str:
-    return hashlib.sha256(f"{tool}\n{arguments.canonical(given)}".encode()).hexdigest()
+def digest(tool: str, given: Mapping[str, Any], permission: str = Permission.READ) -> str:
+    """Look-ups that differ in white space alone are the same; two mails that do are not."""
+    exact = json.dumps(given, sort_keys=True, ensure_ascii=False)
+    asked = arguments.canonical(given) if permission == Permission.READ else exact
+    return hashlib.sha256(f"{tool}\n{asked}".encode("utf-8", "replace")).hexdigest()
 
 
 def begin(errand: Errand, tool: str, given: Mapping[str, Any], permission: str, **values: Any) -> ToolCall:
@@ -50,7 +55,7 @@ def begin(errand: Errand, tool: str, given: Mapping[str, Any], permission: str, 
         tool=tool[:200],
         permission=permission,
         arguments=given,
-        digest=digest(tool, given),
+        digest=digest(tool, given, permission),
         **values,
     )
 
@@ -59,7 +64,8 @@ def complete(row: ToolCall, outcome: Outcome, answer: str, *, ms: int, from_cach
     row.outcome, row.failure = _verdict(outcome)
     row.answer, row.summary = answer, shaping.summary(outcome)[:300]
     row.ms, row.from_cache, row.ended_at = ms, from_cache, timezone.now()
-    row.save(update_fields=["outcome", "failure", "answer", "summary", "ms", "from_cache", "ended_at"])
+    completed = {name: getattr(row, name) for name in COMPLETED}
+    ToolCall.objects.filter(pk=row.pk).update(**completed)  # not `save`: its debate may have been deleted with it
     log(row)
 
 

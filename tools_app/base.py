@@ -4,12 +4,12 @@ An adapter returns `Found` or `Nothing` and raises `ToolFailure`: three outcomes
 like "there is nothing", or a model argues from a gap that is not there.
 """
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any
 
-from providers.base import Tick, ToolCall, ToolSpec
+from providers.base import Tick, ToolSpec
 
 
 class Permission(StrEnum):
@@ -46,7 +46,7 @@ class ToolFailure(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One thing that was found. `url` is empty or begins with http:// or https://; `published` is for people."""
+    """One thing that was found. A `url` that is no web address is left out later; `published` is for people."""
 
     title: str
     text: str
@@ -110,6 +110,15 @@ class Tool:
         return ToolSpec(self.name, self.description, self.parameters)
 
 
+class Phase(StrEnum):
+    """How far a call is, as viewers are told it."""
+
+    CALLED = "called"
+    RETURNED = "returned"
+    FAILED = "failed"
+    WAITING = "waiting for approval"
+
+
 @dataclass(frozen=True, slots=True)
 class CallStarted:
     """`arguments` in short, for people."""
@@ -120,11 +129,11 @@ class CallStarted:
 
 @dataclass(frozen=True, slots=True)
 class CallEnded:
-    """`phase`: "returned", "failed" or "waiting for approval". `summary` is one line for people."""
+    """`summary` is one line for people."""
 
     tool: str
     arguments: str
-    phase: str
+    phase: Phase
     ms: int
     summary: str
 
@@ -141,13 +150,3 @@ class Answer:
 
 
 Progress = CallStarted | CallEnded | Tick
-
-
-class Toolbox(Protocol):
-    """The tools of one agent in one turn."""
-
-    def offered(self) -> tuple[ToolSpec, ...]:
-        """What the model is offered now."""
-
-    def run(self, calls: Sequence[ToolCall]) -> Generator[Progress, None, tuple[Answer, ...]]:
-        """Answer every call, in order. Ticks while sources are silent; never raises for what a tool or a model did."""

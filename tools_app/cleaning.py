@@ -1,25 +1,36 @@
-"""Text of models and sources, freed of what cannot be seen in it. Such characters reorder what a page shows, or carry
-to a model what no person reads."""
+"""Text, freed of what cannot be seen in it. Such characters reorder what a page shows, or carry to a model what no
+person reads."""
 
 import re
 import unicodedata
 
 _LINE_ENDS = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 # Control characters but tab and line feed; soft hyphens, zero-width characters and fillers; the bidi embeddings,
-# overrides and isolates (the marks of direction are ordinary and stay); lone surrogates; tags and the selectors beside.
-_HIDDEN = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u115f\u1160\u180b-\u180f\u200b-\u200d\u2028-\u202e\u2060-\u206f\u3164"
-    r"\ud800-\udfff\ufeff\uffa0\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e0fff]"
+# overrides and isolates; lone surrogates; tags and the selectors beside.
+_HIDDEN_CHARS = (
+    r"\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200d\u2028-\u202e"
+    r"\u2060-\u206f\u3164\ud800-\udfff\ufeff\uffa0\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e0fff"
 )
+# Ordinary in a text, and yet nobody sees them: marks of direction, the blank of Braille, the selectors of emoji, and
+# what steers hieroglyphs, shorthand and music.
+_UNSEEN_CHARS = r"\u061c\u200e\u200f\u2800\ufe00-\ufe0f\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+_HIDDEN = re.compile(f"[{_HIDDEN_CHARS}]")
+_UNSEEN = re.compile(f"[{_HIDDEN_CHARS}{_UNSEEN_CHARS}]")
 _SENTENCE_END = re.compile(r"""[.!?…]["'”’)\]]*(?=\s)|[。！？]""")
 
 
-def without_hidden(text: str) -> str:
-    return _HIDDEN.sub("", text)
+def without_hidden(text: str, keep: str = "") -> str:
+    """`keep`: hidden characters that stay."""
+    return _HIDDEN.sub(lambda found: found[0] if found[0] in keep else "", text)
 
 
-def clean_text(text: str) -> str:
-    text = without_hidden(_LINE_ENDS.sub("\n", text))
+def visible(text: str) -> str:
+    """For a person who decides on it: what cannot be seen is written as its number, such as ⟨U+202E⟩."""
+    return _UNSEEN.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", text)
+
+
+def clean_text(text: str, keep: str = "") -> str:
+    text = without_hidden(_LINE_ENDS.sub("\n", text), keep)
     return unicodedata.normalize("NFC", text).strip()
 
 

@@ -5,15 +5,18 @@ what came of it, and gives the model a fixed structure. What writes or acts does
 word.
 """
 
+import json
 from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.base_user import AbstractBaseUser
 
-from providers.base import Tick, ToolCall, ToolSpec
-from tools_app import acting, arguments, audit, registry, shaping
+from providers.base import Tick, ToolCall, ToolSpec, outcome_of
+from tools_app import acting, arguments, audit, registry, shaping, tool_results
+from tools_app.acting import Guard
 from tools_app.audit import Errand
 from tools_app.base import (
     Answer,
@@ -24,6 +27,7 @@ from tools_app.base import (
     Item,
     Outcome,
     Permission,
+    Phase,
     Progress,
     Tool,
     ToolFailure,
@@ -46,32 +50,44 @@ def no_labels(tool: str, items: Sequence[Item]) -> Sequence[str]:
 
 @dataclass
 class _Job:
-    """One call on its way through the gateway. Without a `tool` nothing will run; `first` is the identical call that
-    was made before."""
+    """One call on its way through the gateway. `tool` runs, unless the call was refused, or is the `first` one again.
+    `row`, `outcome` and `answer` are there once it is settled."""
 
     call: ToolCall
     name: str
     given: Mapping[str, Any] = field(default_factory=dict)
     tool: Tool | None = None
     first: "_Job | None" = None
-    row: Row | None = None
     run: Run | None = None
-    answer: Answer | None = None
-
-    @property
-    def acts(self) -> bool:
-        return self.tool is not None and self.tool.permission is not Permission.READ
+    row: Row = field(init=False)
+    outcome: Outcome = field(init=False)
+    answer: Answer = field(init=False)
 
     @property
     def in_short(self) -> str:
         return arguments.in_short(self.given)
 
+    @property
+    def ended(self) -> CallEnded:
+        if self.answer.waiting:
+            return CallEnded(self.name, self.in_short, Phase.WAITING, 0, "Waits for a person's word")
+        phase = Phase.RETURNED if self.row.outcome in (Row.Outcome.FOUND, Row.Outcome.NOTHING) else Phase.FAILED
+        return CallEnded(self.name, self.in_short, phase, self.row.ms or 0, self.row.summary)
+
 
 class Session:
-    """The tools of one agent in one turn. `words`: what the turn is about, to narrow the offer."""
+    """The tools of one agent in one turn. `words`: what it is about, to narrow the offer. `guard`: see `acting`."""
 
-    def __init__(self, errand: Errand, enabled: Sequence[str], *, words: str = "", label: Label = no_labels) -> None:
-        self._errand, self._words, self._label = errand, words, label
+    def __init__(
+        self,
+        errand: Errand,
+        enabled: Sequence[str],
+        *,
+        words: str = "",
+        label: Label = no_labels,
+        guard: Guard = nullcontext,
+    ) -> None:
+        self._errand, self._words, self._label, self._guard = errand, words, label, guard
         self._known = registry.tools()
         self._tools = {n: t for n, t in self._known.items() if n in enabled and not t.missing()}
         self._made: dict[str, _Job] = {}
@@ -86,6 +102,11 @@ class Session:
         searched = (tool for tool in reading if tool.parameters.get("required") == ["query"])
         return [tool.name for tool in registry.best_first(searched, self._words)]
 
+    def put_away_unasked(self) -> None:
+        """Before the turn is spoken anew: what it asked for when it was broken off, no person was asked about."""
+        if any(tool.permission is not Permission.READ for tool in self._tools.values()):
+            acting.put_away_unasked(self._errand)
+
     def run(
         self, calls: Sequence[ToolCall], *, timeout_s: float | None = None
     ) -> Generator[Progress, None, tuple[Answer, ...]]:
@@ -94,17 +115,18 @@ class Session:
         jobs = [self._prepared(call) for call in calls]
         for job in jobs:
             yield CallStarted(job.name, job.in_short)
-            if job.tool and not job.acts:
-                job.run = self._started(job, job.tool, timeout_s)
+            if job.tool and job.tool.permission is Permission.READ:
+                job.row = audit.begin(self._errand, job.name, job.given, job.tool.permission)
+                job.run = Run(job.tool, job.given, self._errand, timeout_s)
         for job in jobs:
             if job.first:
                 self._repeat(job, job.first)
-            elif job.tool and job.acts:
+            elif job.tool and not job.run:
                 self._act(job, job.tool, timeout_s)
             if job.run:
                 self._finish(job, job.run, (yield from job.run.settle()))
-            yield self._ended(job)
-        return tuple(job.answer for job in jobs if job.answer)
+            yield job.ended
+        return tuple(job.answer for job in jobs)
 
     def _prepared(self, call: ToolCall) -> _Job:
         try:
@@ -113,7 +135,7 @@ class Session:
         except ToolFailure as failure:
             return self._refused(call, failure)
         job = _Job(call, tool.name, given, tool)
-        first = self._made.setdefault(audit.digest(tool.name, given), job)
+        first = self._made.setdefault(audit.digest(tool.name, given, tool.permission), job)
         return job if first is job else _Job(call, tool.name, given, first=first)
 
     def _allowed(self, name: str) -> Tool:
@@ -132,82 +154,54 @@ class Session:
     def _refused(self, call: ToolCall, failure: ToolFailure) -> _Job:
         """A call that no tool runs is written down too."""
         job = _Job(call, clean_line(call.name)[:200], {"text": clean_line(call.arguments)[:LONGEST_KEPT_TEXT]})
-        row = audit.begin(self._errand, job.name, job.given, "")
-        self._close(job, row, failure, ms=0)
+        job.row = audit.begin(self._errand, job.name, job.given, "")
+        self._close(job, failure, ms=0)
         return job
 
-    def _started(self, job: _Job, tool: Tool, timeout_s: float) -> Run:
-        job.row = job.row or audit.begin(self._errand, tool.name, job.given, tool.permission)
-        return Run(tool, job.given, self._errand, timeout_s)
-
     def _act(self, job: _Job, tool: Tool, timeout_s: float) -> None:
-        standing = acting.standing(self._errand, tool, job.given, timeout_s)
+        standing = acting.standing(self._errand, tool, job.given, timeout_s, self._guard)
         job.row = standing.row
         if standing.may_run:
-            job.given = standing.row.arguments  # to the letter what the person was shown
-            job.run = self._started(job, tool, timeout_s)
+            job.run = Run(tool, job.given, self._errand, timeout_s)
         elif standing.failure:
-            self._close(job, standing.row, standing.failure, ms=0)
+            self._close(job, standing.failure, ms=0)
         else:
             job.answer = Answer(job.call.id, standing.row.answer, waiting=standing.waits)
+
+    def _repeat(self, job: _Job, first: _Job) -> None:
+        job.row = first.row
+        if first.answer.waiting:
+            job.answer = Answer(job.call.id, "", waiting=True)
+        else:
+            job.row = audit.repeat(self._errand, first.row)
+            job.answer = Answer(job.call.id, AGAIN + first.answer.content)
 
     def _finish(self, job: _Job, run: Run, outcome: Outcome) -> None:
         labels: Sequence[str] = ()
         if isinstance(outcome, Found):
             outcome = Found(shaping.shaped(outcome.items), outcome.note)
-            labels = () if job.acts else self._label(job.name, outcome.items)
-        if job.row:
-            self._close(job, job.row, outcome, labels, ms=run.ms, from_cache=run.from_cache)
+            labels = self._label(job.name, outcome.items) if run.tool.permission is Permission.READ else ()
+        self._close(job, outcome, labels, ms=run.ms, from_cache=run.from_cache)
 
     def _close(
-        self,
-        job: _Job,
-        row: Row,
-        outcome: Outcome,
-        labels: Sequence[str] = (),
-        *,
-        ms: int,
-        from_cache: bool = False,
+        self, job: _Job, outcome: Outcome, labels: Sequence[str] = (), *, ms: int, from_cache: bool = False
     ) -> None:
-        content = shaping.as_model_sees(job.name, job.given, outcome, labels)
-        audit.complete(row, outcome, content, ms=ms, from_cache=from_cache)
+        content = tool_results.as_model_sees(job.name, job.given, outcome, labels)
+        audit.complete(job.row, outcome, content, ms=ms, from_cache=from_cache)
         wrong = isinstance(outcome, ToolFailure) and outcome.kind is FailureKind.BAD_ARGUMENTS
-        job.row, job.answer = row, Answer(job.call.id, content, wrong_arguments=wrong)
+        job.outcome, job.answer = outcome, Answer(job.call.id, content, wrong_arguments=wrong)
 
-    def _repeat(self, job: _Job, first: _Job) -> None:
-        if first.row and first.answer:
-            job.row = audit.repeat(self._errand, first.row)
-            content = "" if first.answer.waiting else AGAIN + first.answer.content
-            job.answer = Answer(job.call.id, content, waiting=first.answer.waiting)
-
-    def _ended(self, job: _Job) -> CallEnded:
-        if job.answer and job.answer.waiting:
-            return CallEnded(job.name, job.in_short, "waiting for approval", 0, "Waits for a person's word")
-        row = job.row or Row()
-        done = row.outcome in (Row.Outcome.FOUND, Row.Outcome.NOTHING)
-        return CallEnded(job.name, job.in_short, "returned" if done else "failed", row.ms or 0, row.summary)
+    def look_up(self, name: str, given: Mapping[str, Any]) -> Generator[Tick, None, Outcome]:
+        """One READ call by the program itself."""
+        job = self._prepared(ToolCall("", name, json.dumps(given)))
+        if job.tool and job.tool.permission is Permission.READ:
+            job.row = audit.begin(self._errand, job.name, job.given, job.tool.permission)
+            run = Run(job.tool, job.given, self._errand, settings.TOOL_TIMEOUT_S)
+            self._finish(job, run, (yield from run.settle()))
+        return job.outcome
 
 
 def look_up(owner: AbstractBaseUser, name: str, given: Mapping[str, Any], *, language: str = "en") -> Outcome:
     """One READ call on a person's behalf and outside a debate, waited for; its items come shaped."""
-    tool, errand = registry.get(name), Errand(owner.pk, language, origin=Row.Origin.PERSON)
-    if tool is None or tool.permission is not Permission.READ:
-        return ToolFailure(FailureKind.UNKNOWN_TOOL, f"There is no source {name!r}.")
-    if missing := tool.missing():
-        return ToolFailure(FailureKind.CONFIG, missing)
-    row = audit.begin(errand, name, given, tool.permission)
-    run = Run(tool, given, errand, settings.TOOL_TIMEOUT_S)
-    outcome = _waited_for(run.settle())
-    if isinstance(outcome, Found):
-        outcome = Found(shaping.shaped(outcome.items), outcome.note)
-    answer = shaping.as_model_sees(name, given, outcome)
-    audit.complete(row, outcome, answer, ms=run.ms, from_cache=run.from_cache)
-    return outcome
-
-
-def _waited_for(waiting: Generator[Tick, None, Outcome]) -> Outcome:
-    while True:
-        try:
-            next(waiting)
-        except StopIteration as end:
-            return end.value  # type: ignore[no-any-return]
+    session = Session(Errand(owner.pk, language, origin=Row.Origin.PERSON), [name])
+    return outcome_of(session.look_up(name, given))

@@ -9,6 +9,9 @@ from django.conf import settings
 from django.db import models
 
 from tools_app.base import FailureKind, Permission
+from tools_app.models_mcp import McpServer, McpTool
+
+__all__ = ["Approval", "McpServer", "McpTool", "Note", "ToolCall"]
 
 
 class ToolCall(models.Model):
@@ -78,6 +81,7 @@ class Approval(models.Model):
         APPROVED = "APPROVED", "Approved"
         REFUSED = "REFUSED", "Refused"
         EXPIRED = "EXPIRED", "Nobody answered in time"
+        WITHDRAWN = "WITHDRAWN", "The debate was stopped"
 
     call = models.OneToOneField(ToolCall, on_delete=models.CASCADE, related_name="approval")
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.PENDING)
@@ -113,6 +117,3 @@ class Note(models.Model):
 
     def __str__(self) -> str:
         return self.text[:60]
-
-
-from tools_app.models_mcp import McpServer, McpTool  # noqa: E402, F401

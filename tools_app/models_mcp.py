@@ -1,19 +1,15 @@
 """Servers of the Model Context Protocol and what they offer. Nothing is used before a person has approved it."""
 
-import re
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
 
-from django.core.exceptions import ValidationError
+from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.core.validators import RegexValidator
 from django.db import models
 
+from tools_app import mcp_config
 from tools_app.base import Permission
-from tools_app.named_secrets import is_credential, variables_in
 
-_KEY = RegexValidator(r"^[a-z0-9][a-z0-9-]{0,29}\Z", "Use a-z, 0-9 and -, beginning with a letter or a digit.")
-_VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_KEY = RegexValidator(rf"^{mcp_config.KEY}\Z", mcp_config.KEY_RULE)
 
 
 class McpServer(models.Model):
@@ -57,16 +53,9 @@ class McpServer(models.Model):
 
     def clean(self) -> None:
         self.command, self.env, self.headers = self.command or [], self.env or {}, self.headers or {}
-        if bool(self.command) == bool(self.url):
-            raise ValidationError("Give either a command or an address, and not both.")
-        errors = {
-            "command": _fault_of_command(self.command),
-            "url": _fault_of_url(self.url),
-            "env": _fault_of_table(self.env, _VARIABLE_NAME, wanted=bool(self.command), other="headers"),
-            "headers": _fault_of_table(self.headers, _HEADER_NAME, wanted=bool(self.url), other="environment"),
-        }
-        if found := {name: fault for name, fault in errors.items() if fault}:
-            raise ValidationError(found)
+        given = {"command": self.command, "url": self.url, "env": self.env, "headers": self.headers}
+        if found := mcp_config.faults(given):
+            raise ValidationError({name or NON_FIELD_ERRORS: fault for name, fault in found.items()})
 
 
 class McpTool(models.Model):
@@ -83,7 +72,7 @@ class McpTool(models.Model):
     permission = models.CharField(
         max_length=5,
         choices=[(level.value, level.value) for level in Permission],
-        default=Permission.EXEC,
+        default=Permission.EXEC.value,
         help_text="READ runs at once. WRITE and EXEC wait for a person's word on each call.",
     )
     approved = models.BooleanField(default=False)
@@ -100,37 +89,3 @@ class McpTool(models.Model):
     @property
     def state(self) -> str:
         return "approved" if self.approved else "changed, not approved" if self.changed else "not approved"
-
-
-def _fault_of_command(command: Any) -> str:
-    if not isinstance(command, list) or not all(isinstance(part, str) and "\0" not in part for part in command):
-        return 'Give a list of strings, such as ["program", "argument"].'
-    return "The program has no name." if command and not command[0].strip() else ""
-
-
-def _fault_of_url(url: str) -> str:
-    if not url:
-        return ""
-    try:
-        parts = urlsplit(url)
-        sound = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # a port that is no number, a bracket that is not closed
-        sound = False
-    if not sound or not url.isprintable():
-        return "Give an address such as https://example.org/mcp."
-    if parts.username is not None or any(is_credential(name) for name, _ in parse_qsl(parts.query)):
-        return "Leave user names, passwords and keys out of the address; send them in a header."
-    return ""
-
-
-def _fault_of_table(table: Any, names: re.Pattern[str], *, wanted: bool, other: str) -> str:
-    if not isinstance(table, dict) or not all(isinstance(value, str) for value in table.values()):
-        return 'Give an object of strings, such as {"NAME": "value"}.'
-    if table and not wanted:
-        return f"It has no use here. Leave it empty; there is the field {other}."
-    if wrong := next((name for name in table if not names.fullmatch(name)), None):
-        return f"{wrong!r} cannot be a name here."
-    bare = [name for name, value in table.items() if is_credential(name) and not variables_in(value)]
-    if bare:
-        return f"Write ${{VARIABLE}} for the secret in {', '.join(bare)}: it is read from the environment at each use."
-    return ""

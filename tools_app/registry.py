@@ -31,6 +31,11 @@ def default_names() -> list[str]:
     return [tool.name for tool in tools().values() if tool.permission is Permission.READ and not tool.missing()]
 
 
+def acting_tools() -> set[str]:
+    """The names of those that are used; all others are places where things are looked up."""
+    return {tool.name for tool in tools().values() if tool.permission is not Permission.READ}
+
+
 def closest(name: str, among: Iterable[str]) -> list[str]:
     known = sorted(among)
     return get_close_matches(name, known, n=3, cutoff=0.4) or known[:5]

@@ -2,9 +2,10 @@
 
 import hashlib
 import logging
+import threading
 import time
 from collections.abc import Generator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, wait
 from typing import Any
 
 import redis
@@ -14,12 +15,9 @@ from django.db import connections
 from providers.base import TICK_S, Tick
 from tools_app import arguments
 from tools_app.audit import Errand
-from tools_app.base import FailureKind, Found, Outcome, Tool, ToolFailure
+from tools_app.base import FailureKind, Found, Outcome, Permission, Tool, ToolFailure
 
 logger = logging.getLogger(__name__)
-
-# A tool that does not keep to its time is left behind in its thread; more threads than that are never needed at once.
-_THREADS = ThreadPoolExecutor(64, thread_name_prefix="tool")
 
 
 class Run:
@@ -29,31 +27,35 @@ class Run:
         self._timeout_s = timeout_s
         self._started = time.monotonic()
         self._ms: int | None = None
-        self._future: Future[Outcome] = _THREADS.submit(self._do)
-        self._future.add_done_callback(lambda _: self._stop_watch())
+        self._future: Future[Outcome] = Future()
+        # A thread of its own: nobody queues behind a tool that hangs, and no process waits for one at its end.
+        threading.Thread(target=self._work, name=f"tool-{tool.name}", daemon=True).start()
 
     def left_s(self) -> float:
         return self._timeout_s - (time.monotonic() - self._started)
 
     def settle(self) -> Generator[Tick, None, Outcome]:
         """Wait for the outcome, at most until the time is over."""
-        try:
-            while not self._future.done() and self.left_s() > 0:
-                wait([self._future], timeout=min(TICK_S, max(self.left_s(), 0)))
-                if not self._future.done():
-                    yield Tick()
-        finally:
-            self._future.cancel()  # one that waits for a thread need not start any more
-        if self._future.done() and not self._future.cancelled():
-            return self._future.result()
-        return ToolFailure(FailureKind.TIMEOUT, f"{self.tool.label} gave no answer within {self._timeout_s:g} s.")
+        while not self._future.done() and self.left_s() > 0:
+            wait([self._future], timeout=min(TICK_S, max(self.left_s(), 0)))
+            if not self._future.done():
+                yield Tick()
+        return self._future.result() if self._future.done() else self._too_slow()
+
+    def _too_slow(self) -> ToolFailure:
+        sentence = f"{self.tool.label} gave no answer within {self._timeout_s:g} s."
+        if self.tool.permission is not Permission.READ:
+            sentence += " It may have been done all the same. Do not ask for it again."
+        return ToolFailure(FailureKind.TIMEOUT, sentence)
 
     @property
     def ms(self) -> int:
         return self._elapsed_ms() if self._ms is None else self._ms
 
-    def _stop_watch(self) -> None:
+    def _work(self) -> None:
+        outcome = self._do()
         self._ms = self._elapsed_ms()
+        self._future.set_result(outcome)
 
     def _elapsed_ms(self) -> int:
         return round((time.monotonic() - self._started) * 1000)

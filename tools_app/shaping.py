@@ -7,19 +7,16 @@ from urllib.parse import urlsplit
 
 from tools_app.base import Found, Item, Nothing, Outcome
 from tools_app.cleaning import clean_line, clean_text, cut, without_hidden
-from tools_app.telling import as_model_sees
-
-__all__ = ["ITEM_CHARS", "MOST_ITEMS", "TITLE_CHARS", "TOTAL_CHARS", "as_model_sees", "shaped", "summary"]
 
 MOST_ITEMS = 5
 TITLE_CHARS = 300
 ITEM_CHARS = 1_200  # title and text of one item together
 TOTAL_CHARS = 4_000  # the same of all items
+READ_CHARS = 10_000  # whole pages come; what will be cut away need not be cleaned
 _LEAST_CHARS = 400  # what the items before an item leave for it
 _URL_CHARS = 2_000
 _PUBLISHED_CHARS = 60
 _SUMMARY_CHARS = 300
-_READ_CHARS = 50_000  # whole pages come; what will be cut away need not be cleaned
 
 
 def shaped(items: Sequence[Item]) -> tuple[Item, ...]:
@@ -49,10 +46,10 @@ def summary(outcome: Outcome) -> str:
 
 def _cleaned(item: Item) -> Item:
     return Item(
-        title=cut(clean_line(item.title[:_READ_CHARS]), TITLE_CHARS),
-        text=_paragraphs(item.text[:_READ_CHARS]),
+        title=cut(clean_line(item.title[:READ_CHARS]), TITLE_CHARS),
+        text=_paragraphs(item.text[:READ_CHARS]),
         url=_web_address(item.url),
-        published=cut(clean_line(item.published[:_READ_CHARS]), _PUBLISHED_CHARS),
+        published=cut(clean_line(item.published[:READ_CHARS]), _PUBLISHED_CHARS),
     )
 
 

@@ -15,6 +15,7 @@ from debates.citing.claims import are_theirs, claims_a_source
 from debates.citing.figures import figures
 from debates.citing.passages import NEAR, Passage, ReadPassage, is_cyrillic
 from debates.citing.sentences import FILLER, LINK, QUOTATION, Sentence, sentences
+from debates.citing.verdicts import Verdict, shortened
 
 # Near quotations are looked for so often in a message; shorter ones than so many words are no quotations.
 MOST_MARKS, LONGEST_TEXT, MOST_SEARCHES, FEWEST_WORDS = 40, 200, 40, 5
@@ -26,7 +27,7 @@ class Mark:
     """`code` is "S2", or "" where no source was named. `text` is the quotation, number or claim concerned."""
 
     code: str
-    verdict: str
+    verdict: Verdict
     text: str = ""
 
     def as_dict(self) -> dict[str, str]:
@@ -44,11 +45,6 @@ def check(content: str, passages: Mapping[int, Passage]) -> list[Mark]:
     return list(marks)
 
 
-def shortened(text: str, longest: int) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= longest else f"{line[: longest - 1]}…"
-
-
 class _Checker:
     def __init__(self, passages: Mapping[int, Passage]) -> None:
         self._passages = passages
@@ -64,12 +60,12 @@ class _Checker:
         self._has_cited = True
         known = [(place, number) for place, number in sentence.codes if number in self._passages][:MOST_MARKS]
         unknown = (number for _, number in sentence.codes if number not in self._passages)
-        yield from (Mark(f"S{number}", "no_such_source") for number in unknown)
+        yield from (Mark(f"S{number}", Verdict.NO_SUCH_SOURCE) for number in unknown)
         named = set()
         for mark in chain(self._quotations(sentence, known), self._figures(sentence, known)) if known else ():
             named.add(mark.code)
             yield mark
-        yield from (Mark(f"S{number}", "exists") for _, number in known if f"S{number}" not in named)
+        yield from (Mark(f"S{number}", Verdict.EXISTS) for _, number in known if f"S{number}" not in named)
 
     def _quotations(self, sentence: Sentence, known: list[tuple[int, int]]) -> Iterator[Mark]:
         for quotation in QUOTATION.finditer(sentence.bare):
@@ -84,8 +80,7 @@ class _Checker:
             }
             if likeness:
                 best = max(likeness, key=lambda number: likeness[number])
-                verdict = "found" if likeness[best] == 1 else "near" if likeness[best] >= NEAR else "not_found"
-                yield _mark(best, f"quotation_{verdict}", said)
+                yield _mark(best, _quotation_verdict(likeness[best]), said)
 
     def _likeness(self, quotation: str, source: ReadPassage) -> float:
         """1 when each part of the quotation stands in the source, else that of the worst part."""
@@ -100,7 +95,7 @@ class _Checker:
             if figure.says_something:
                 numbers = _by_nearness(sentence, known, figure.match.start())
                 holder = next((number for number in numbers if self._source(number).gives(figure)), None)
-                verdict = "number_not_found" if holder is None else "number_found"
+                verdict = Verdict.NUMBER_NOT_FOUND if holder is None else Verdict.NUMBER_FOUND
                 yield _mark(numbers[0] if holder is None else holder, verdict, figure.text)
 
     def _source(self, number: int) -> ReadPassage:
@@ -110,15 +105,21 @@ class _Checker:
 
     def _unsourced(self, sentence: Sentence) -> Iterator[Mark]:
         links = [link[0].rstrip(".,;:!?*_'’") for link in LINK.finditer(sentence.text)]
-        yield from (_mark(None, "unsourced", link) for link in links if not self._knows(link))
+        yield from (_mark(None, Verdict.UNSOURCED, link) for link in links if not self._knows(link))
         if not links and claims_a_source(sentence.shape, self._has_cited):
-            yield _mark(None, "unsourced", sentence.text.lstrip("-*•># "))
+            yield _mark(None, Verdict.UNSOURCED, sentence.text.lstrip("-*•># "))
 
     def _knows(self, link: str) -> bool:
         return _SCHEME.sub("", unquote(link).casefold()).rstrip("/") in self._addresses
 
 
-def _mark(number: int | None, verdict: str, text: str) -> Mark:
+def _quotation_verdict(likeness: float) -> Verdict:
+    if likeness == 1:
+        return Verdict.QUOTATION_FOUND
+    return Verdict.QUOTATION_NEAR if likeness >= NEAR else Verdict.QUOTATION_NOT_FOUND
+
+
+def _mark(number: int | None, verdict: Verdict, text: str) -> Mark:
     return Mark("" if number is None else f"S{number}", verdict, shortened(text, LONGEST_TEXT))
 
 

@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 LONGEST_RANGE = 20  # of [S1-S3]
@@ -20,7 +20,11 @@ _PARENTHESISED = rf"\((?:{_LABEL})?(?-i:S)\d{{1,4}}(?!\w){_REST}\)"
 _CAPITAL = r"(?-i:[SС])\d{1,4}\b"
 _SPELT_OUT = rf"\b(?:{_LABEL}|{_ACCORDING}){_CAPITAL}(?:,? (?:(?:and|та|і|и) )?{_CAPITAL}){{0,20}}"
 _CITATION = re.compile(f"{_BRACKETED}|{_PARENTHESISED}|{_SPELT_OUT}", re.I)
-_NUMBERS = re.compile(rf"(?<![^\W\d_]){_LETTER}(\d{{1,4}})(?!\w)(?:\s?[-–—‑]\s?(?:{_LETTER})?(\d{{1,4}})(?!\w))?", re.I)
+_CODES = re.compile(
+    rf"\^?(?<![^\W\d_]){_LETTER}(?P<first>\d{{1,4}})(?!\w)"
+    rf"(?:\s?[-–—‑]\s?(?P<end>(?:{_LETTER})?(?P<last>\d{{1,4}}))(?!\w))?",
+    re.I,
+)
 
 # A citation alone in backticks is a habit of models, no code.
 _CODE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|(?P<kept>`\[[^`\n]{1,60}\]`)|`[^`\n]+`", re.S)
@@ -48,6 +52,29 @@ class Sentence(NamedTuple):
     bare: str
     shape: str
     codes: list[tuple[int, int]]
+
+
+class Code(NamedTuple):
+    """Where the number of a source is written, with its letter when it has one."""
+
+    start: int
+    end: int
+    number: int
+
+
+class Citation(NamedTuple):
+    """Where a citation stands, with its address and its backticks; `words` are the place of the rest, without square
+    brackets. Of [S1-S3] the codes are S1 and S3."""
+
+    start: int
+    end: int
+    words: tuple[int, int]
+    codes: list[Code]
+
+
+def citations(content: str) -> list[Citation]:
+    text = _without_code(content)
+    return [_citation(text, found) for found in _CITATION.finditer(text)]
 
 
 def cited(content: str) -> set[int]:
@@ -88,10 +115,34 @@ def _closes_the_one_before(found: Sequence[Sentence], index: int, place: int) ->
 
 def _numbers_of(citation: re.Match[str]) -> list[int]:
     numbers: list[int] = []
-    for first, last in _NUMBERS.findall(citation[0].partition("](")[0]):
-        span = int(last or first) - int(first)
-        numbers += range(int(first), int(first) + (span if 0 < span <= LONGEST_RANGE else 0) + 1)
+    for code in _CODES.finditer(_without_address(citation)):
+        first, last = int(code["first"]), int(code["last"] or code["first"])
+        numbers += range(first, (last if 0 < last - first <= LONGEST_RANGE else first) + 1)
     return numbers or [int(number) for number in re.findall(r"\d{1,4}", citation[0])[:1]]  # [Source 1]
+
+
+def _citation(text: str, found: re.Match[str]) -> Citation:
+    start, end = found.span()
+    words = _without_address(found)
+    squared = words[0] in "[【［"
+    place = (start + squared, start + len(words) - squared)
+    quoted = text[start - 1 : start] == "`" == text[end : end + 1]
+    return Citation(start - quoted, end + quoted, place, list(_codes_of(words, start)))
+
+
+def _codes_of(words: str, offset: int) -> Iterator[Code]:
+    found = list(_CODES.finditer(words))
+    for code in found:
+        yield Code(offset + code.start(), offset + code.end("first"), int(code["first"]))
+        if code["last"]:
+            yield Code(offset + code.start("end"), offset + code.end("end"), int(code["last"]))
+    if not found and (bare := re.search(r"\d{1,4}", words)):  # [Source 1]
+        yield Code(offset + bare.start(), offset + bare.end(), int(bare[0]))
+
+
+def _without_address(citation: re.Match[str]) -> str:
+    words, bracket, _ = citation[0].partition("](")
+    return words + bracket[:1]
 
 
 def _without_code(content: str) -> str:

@@ -1,41 +1,76 @@
-"""The verdicts on citations in words: of the page, and in one line to the opponent."""
+"""What can come of checking a citation: its words on the page, and in one line to the opponent."""
 
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from typing import NamedTuple
-
-from debates.citing.check import shortened
 
 MOST_LINES, MOST_OF_A_KIND, LONGEST_SPOKEN = 6, 3, 100
 
 
-class _Words(NamedTuple):
+class Verdict(StrEnum):
+    """In the order of how much they say against a message: what helps to attack comes first."""
+
+    NO_SUCH_SOURCE = "no_such_source"
+    QUOTATION_NOT_FOUND = "quotation_not_found"
+    NUMBER_NOT_FOUND = "number_not_found"
+    UNSOURCED = "unsourced"
+    QUOTATION_NEAR = "quotation_near"
+    QUOTATION_FOUND = "quotation_found"
+    NUMBER_FOUND = "number_found"
+    EXISTS = "exists"
+
+    @property
+    def kind(self) -> str:
+        """One of "", "found", "near", "doubtful", "missing"; colour and sign follow from it."""
+        return _MEANINGS[self].kind
+
+    @property
+    def words(self) -> str:
+        return _MEANINGS[self].page
+
+    @property
+    def rank(self) -> int:
+        """The worst has the lowest."""
+        return _RANKS[self]
+
+
+class _Meaning(NamedTuple):
+    kind: str
     page: str
     en: str
     uk: str
     ru: str
 
 
-# What helps to attack comes first.
-_VERDICTS = {
-    "no_such_source": _Words("no such source", "does not exist", "не існує", "не существует"),
-    "quotation_not_found": _Words(
-        "quotation not found in the source", "the quotation is not in it", "цитати в ньому немає", "цитаты в нём нет"
+_MEANINGS = {
+    Verdict.NO_SUCH_SOURCE: _Meaning("missing", "no such source", "does not exist", "не існує", "не существует"),
+    Verdict.QUOTATION_NOT_FOUND: _Meaning(
+        "doubtful",
+        "quotation not found in the source",
+        "the quotation is not in it",
+        "цитати в ньому немає",
+        "цитаты в нём нет",
     ),
-    "number_not_found": _Words("number not found in the source", "not in it", "у ньому немає", "в нём нет"),
-    "unsourced": _Words("no source given", "unsourced claim", "твердження без джерела", "утверждение без источника"),
-    "quotation_near": _Words(
+    Verdict.NUMBER_NOT_FOUND: _Meaning(
+        "doubtful", "number not found in the source", "not in it", "у ньому немає", "в нём нет"
+    ),
+    Verdict.UNSOURCED: _Meaning(
+        "doubtful", "no source given", "unsourced claim", "твердження без джерела", "утверждение без источника"
+    ),
+    Verdict.QUOTATION_NEAR: _Meaning(
+        "near",
         "quotation close to the source's words",
         "the quotation is not word for word",
         "цитата не дослівна",
         "цитата не дословна",
     ),
-    "quotation_found": _Words(
-        "quotation found in the source", "the quotation is in it", "цитата в ньому є", "цитата в нём есть"
+    Verdict.QUOTATION_FOUND: _Meaning(
+        "found", "quotation found in the source", "the quotation is in it", "цитата в ньому є", "цитата в нём есть"
     ),
-    "number_found": _Words("number found in the source", "in it", "у ньому є", "в нём есть"),
-    "exists": _Words("source exists", "exists", "існує", "существует"),
+    Verdict.NUMBER_FOUND: _Meaning("found", "number found in the source", "in it", "у ньому є", "в нём есть"),
+    Verdict.EXISTS: _Meaning("", "source exists", "exists", "існує", "существует"),
 }
-_ORDER = list(_VERDICTS)
+_RANKS = {verdict: rank for rank, verdict in enumerate(Verdict)}
 _CHECKED = {
     "en": "Check of the sources in the last message",
     "uk": "Перевірка джерел в останньому повідомленні",
@@ -43,24 +78,29 @@ _CHECKED = {
 }
 
 
-def verdict_words(verdict: str) -> str:
-    return _VERDICTS[verdict].page if verdict in _VERDICTS else verdict
+def known(marks: Sequence[Mapping[str, str]]) -> list[tuple[Verdict, Mapping[str, str]]]:
+    """`marks` as `Mark.as_dict` gives them. A stored one may have a verdict of another release; it is left out."""
+    return [(Verdict(mark["verdict"]), mark) for mark in marks if mark.get("verdict") in _RANKS]
 
 
 def spoken_check(marks: Sequence[Mapping[str, str]], language: str) -> str:
-    """One line, the worst first; empty when there is nothing to say. `marks` as `Mark.as_dict` gives them."""
+    """One line, the worst first; empty when there is nothing to say."""
     code = language.partition("-")[0].lower()
     spoken = code if code in _CHECKED else "en"
-    known = [mark for mark in marks if mark.get("verdict") in _VERDICTS]
-    said: dict[tuple[str, str], list[str]] = {}
-    for mark in sorted(known, key=lambda mark: _ORDER.index(mark["verdict"])):
-        if mark["verdict"] != "exists" or all(source != mark.get("code") for _, source in said):
-            said.setdefault((mark["verdict"], mark.get("code", "")), []).append(_text(mark))
+    said: dict[tuple[Verdict, str], list[str]] = {}
+    for verdict, mark in sorted(known(marks), key=lambda pair: pair[0].rank):
+        if verdict is not Verdict.EXISTS or all(source != mark["code"] for _, source in said):
+            said.setdefault((verdict, mark["code"]), []).append(_text(verdict, mark["text"]))
     lines = [
-        _line(getattr(_VERDICTS[verdict], spoken), source, texts)
+        _line(getattr(_MEANINGS[verdict], spoken), source, texts)
         for (verdict, source), texts in list(said.items())[:MOST_LINES]
     ]
     return f"{_CHECKED[spoken]}: {'; '.join(lines)}." if lines else ""
+
+
+def shortened(text: str, longest: int) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
 
 def _line(phrase: str, code: str, texts: Sequence[str]) -> str:
@@ -68,6 +108,7 @@ def _line(phrase: str, code: str, texts: Sequence[str]) -> str:
     return (f"[{code}] " if code else "") + phrase + (f": {said}" if said else "")
 
 
-def _text(mark: Mapping[str, str]) -> str:
-    text = shortened(mark.get("text", "").replace('"', "'"), LONGEST_SPOKEN)
-    return text if mark["verdict"].startswith("number") or not text else f'"{text}"'
+def _text(verdict: Verdict, text: str) -> str:
+    text = shortened(text.replace('"', "'"), LONGEST_SPOKEN)
+    is_number = verdict in (Verdict.NUMBER_FOUND, Verdict.NUMBER_NOT_FOUND)
+    return text if is_number or not text else f'"{text}"'

@@ -41,7 +41,7 @@ class Migration(migrations.Migration):
                 ('url', models.URLField(blank=True, max_length=2000)),
                 ('published', models.CharField(blank=True, max_length=60)),
                 ('passage', models.TextField()),
-                ('sha256', models.CharField(help_text='Of the address and the passage.', max_length=64)),
+                ('sha256', models.CharField(help_text='Of the address, the title and the passage.', max_length=64)),
                 ('fetched_at', models.DateTimeField(auto_now_add=True)),
                 ('conversation', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='sources', to='debates.conversation')),
             ],

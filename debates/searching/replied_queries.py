@@ -7,8 +7,9 @@ from typing import Any
 
 from debates.cleaning import clean_line
 
-MOST_WORDS, LONGEST_LINE = 8, 200
-_FENCE = re.compile(r"^\s*(?:```|~~~)\w*\s*$", re.M)
+# In characters. Of a reply that goes on the rest is not read: some patterns take the square of a length.
+MOST_WORDS, LONGEST_LINE, LONGEST_READ = 8, 200, 4000
+_FENCE = re.compile(r"^[ \t]{0,8}(?:```|~~~)\w{0,20}[ \t]{0,8}$", re.M)
 _LABEL = re.compile(
     r"^(?:(?:search|web|short)\s)?(?:quer(?:y|ies)|search|key ?words?|запити?|запросы?)\s?[№#]?\s?\d{0,2}\s?[:=]\s?",
     re.I,
@@ -25,7 +26,7 @@ _WRAPPING = " \t\"'“”„«»`*_,;.?!()[]{}"
 
 def read_queries(reply: str, most: int = 2) -> list[str]:
     """The queries in a reply that was to hold one a line; sentences and talk are none."""
-    plain = _FENCE.sub("", reply).strip()
+    plain = _FENCE.sub("", reply[:LONGEST_READ]).strip()
     found: dict[str, str] = {}
     for candidate in _from_json(plain) or _from_lines(plain):
         query = _tidied(candidate)

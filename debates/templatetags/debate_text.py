@@ -1,6 +1,5 @@
 import json
 import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -12,17 +11,16 @@ from django.utils.safestring import SafeString, mark_safe
 from debates import footnotes, rendering
 from debates.events import Sender
 from debates.models import Conversation, EndReasonChoices
-from tools_app import arguments
+from tools_app import arguments, cleaning
 
 register = template.Library()
 
 register.filter("footnotes", footnotes.footnotes)
 register.filter("anchor", footnotes.anchor)
-register.filter("kind", footnotes.kind_of)
 register.filter("sign", footnotes.sign_of)
+register.filter("visible", cleaning.visible)
 
 LETTERS = {Sender.AGENT_A: "A", Sender.AGENT_B: "B", Sender.MODERATOR: "M"}
-_STATUS_WORDS = {"DELETED": "Deleted", "WAITING": "Waiting for your word"}
 
 
 @register.filter
@@ -52,7 +50,8 @@ def letter(sender: str) -> str:
 
 @register.filter
 def status_word(status: str) -> str:
-    return _STATUS_WORDS.get(status) or Conversation.Status(status).label
+    """Of a debate, or of one that is gone."""
+    return "Deleted" if status == "DELETED" else Conversation.Status(status).label
 
 
 @register.filter
@@ -87,16 +86,6 @@ def is_web_address(url: str) -> bool:
 @register.filter
 def moment(iso: str) -> datetime:
     return datetime.fromisoformat(iso)
-
-
-@register.filter
-def unmasked(text: str) -> str:
-    """What a person decides on: characters that hide or reorder others are shown by their numbers."""
-    return "".join(f"⟨U+{ord(char):04X}⟩" if _is_hidden(char) else char for char in text)
-
-
-def _is_hidden(char: str) -> bool:
-    return char not in "\n\t" and unicodedata.category(char) in ("Cc", "Cf", "Zl", "Zp")
 
 
 @register.filter

@@ -1,4 +1,5 @@
 import json
+import logging
 import os
 import signal
 import subprocess
@@ -66,6 +67,16 @@ def test_it_keeps_the_debate_for_its_owner(agents: ScriptedProvider, alice: User
     agents.enqueue("Goodbye.")
     call_command("debate", "Tax?", rounds=1, user="alice", json=True)
     assert Conversation.objects.get().owner == alice
+
+
+def test_the_log_leaves_out_what_the_screen_tells_and_keeps_the_calls(
+    agents: ScriptedProvider, caplog: pytest.LogCaptureFixture
+) -> None:
+    agents.enqueue("Goodbye.")
+    call_command("debate", "Tax?", rounds=1, json=True)
+    logging.getLogger("tools_app.audit").info("a call")
+    logging.getLogger("tools_app.adapters.http").warning("no answer")
+    assert [record.message for record in caplog.records if record.name.startswith("tools_app")][-1] == "a call"
 
 
 @pytest.mark.parametrize(

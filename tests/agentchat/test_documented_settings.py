@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from agentchat.environment import BASE_DIR
+from tests.conftest import SOURCES
 
 READ = re.compile(
     r'\b(?:text|integer|boolean|choice|directory|host_list|http_url|redis_url|database_url|email_url|mcp_servers)\(\s*"([A-Z_]+)"'
@@ -34,3 +35,7 @@ def test_the_lock_files_hold_hashes_and_no_address(lock: Path) -> None:
     lines = lock.read_text().splitlines()
     assert sum("--hash=sha256:" in line for line in lines) >= sum("==" in line for line in lines) > 0
     assert not [line for line in lines if "://" in line or "--index" in line or "--find-links" in line]
+
+
+def test_no_test_asks_a_public_service() -> None:
+    assert {name for name in VARIABLES if name.endswith("_API_URL")} == set(SOURCES)

@@ -1,5 +1,6 @@
 """A wrong or missing value in the environment is a system-check error with an id and a remedy."""
 
+import json
 import runpy
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from agentchat.environment import BASE_DIR, Problem
+from tools_app.mcp.places import from_config
 
 PRODUCTION = {
     "REDIS_URL": "redis://127.0.0.1:1/0",
@@ -104,6 +106,11 @@ def test_all_wrong_values_are_named_at_once_with_a_remedy(tmp_path: Path) -> Non
         ("EMAIL_URL", f"mail.example.org:{SECRET}"),
         ("EMAIL_URL", f"pop3://me:{SECRET}@host"),
         ("EMAIL_URL", f"smtp://me:{SECRET}@host:port"),
+        ("EMAIL_URL", "smtp+tls://"),
+        ("EMAIL_URL", f"smtp+tls://me:{SECRET}@"),
+        ("EMAIL_URL", f"smtp://[{SECRET}"),
+        ("EMAIL_URL", "memorymail://"),
+        ("EMAIL_URL", "filemail:///tmp/mails"),
         ("MCP_SERVERS", f"time {SECRET}"),
         ("MCP_SERVERS", f'["{SECRET}"]'),
         ("MCP_SERVERS", f'{{"Big Key": {{"command": ["{SECRET}"]}}}}'),
@@ -112,6 +119,13 @@ def test_all_wrong_values_are_named_at_once_with_a_remedy(tmp_path: Path) -> Non
         ("MCP_SERVERS", '{"both": {"command": ["x"], "url": "https://a.org"}}'),
         ("MCP_SERVERS", f'{{"web": {{"url": "ftp://{SECRET}@a.org"}}}}'),
         ("MCP_SERVERS", '{"web": {"url": "https://a.org", "headers": {"Depth": 5}}}'),
+        ("MCP_SERVERS", f'{{"web": {{"url": "https://me:{SECRET}@a.org/mcp"}}}}'),
+        ("MCP_SERVERS", f'{{"web": {{"url": "https://a.org/mcp?api_key={SECRET}"}}}}'),
+        ("MCP_SERVERS", f'{{"web": {{"url": "https://a.org", "headers": {{"Authorization": "Bearer {SECRET}"}}}}}}'),
+        ("MCP_SERVERS", f'{{"time": {{"command": ["x"], "env": {{"API_KEY": "{SECRET}"}}}}}}'),
+        ("MCP_SERVERS", f'{{"time": {{"command": ["x"], "env": {{"API_KEY={SECRET}": ""}}}}}}'),
+        ("MCP_SERVERS", f'{{"time": {{"command": ["x"], "headers": {{"X": "{SECRET}"}}}}}}'),
+        ("MCP_SERVERS", f'{{"time": {{"program": "{SECRET}", "command": ["x"]}}}}'),
     ],
 )
 def test_a_wrong_value_is_one_problem_that_tells_no_secret(
@@ -119,9 +133,65 @@ def test_a_wrong_value_is_one_problem_that_tells_no_secret(
 ) -> None:
     (problem,) = read(**{**PRODUCTION, variable: value}).problems
     assert problem.variable == variable
-    assert problem.message.startswith(f"{variable} ")
+    assert problem.message.startswith((f"{variable} ", f"{variable}["))
     assert problem.remedy
     assert SECRET not in problem.message + problem.remedy
+
+
+@pytest.mark.parametrize(
+    ("url", "port", "tls", "ssl"),
+    [
+        ("smtp+tls://me%40a.org:p%40ss@mail.a.org", 587, True, False),
+        ("smtp+tls://me%40a.org:p%40ss@mail.a.org:2525", 2525, True, False),
+        ("smtp+ssl://me%40a.org:p%40ss@mail.a.org", 465, False, True),
+        ("smtp://me%40a.org:p%40ss@mail.a.org", 25, False, False),
+    ],
+)
+def test_a_mail_server_is_taken_with_its_usual_port(
+    read: Callable[..., Reading], url: str, port: int, tls: bool, ssl: bool
+) -> None:
+    values = read(EMAIL_URL=url).values
+    assert (values["EMAIL_HOST"], values["EMAIL_PORT"]) == ("mail.a.org", port)
+    assert (values["EMAIL_HOST_USER"], values["EMAIL_HOST_PASSWORD"]) == ("me@a.org", "p@ss")
+    assert (values["EMAIL_USE_TLS"], values["EMAIL_USE_SSL"], values["EMAIL_CONFIGURED"]) == (tls, ssl, True)
+
+
+def test_a_screen_takes_the_place_of_a_mail_server(read: Callable[..., Reading]) -> None:
+    values = read(EMAIL_URL="consolemail://").values
+    assert values["EMAIL_CONFIGURED"] is True
+    assert values["EMAIL_BACKEND"] == "django.core.mail.backends.console.EmailBackend"
+
+
+def test_without_a_mail_server_none_is_configured(read: Callable[..., Reading]) -> None:
+    assert read().values["EMAIL_CONFIGURED"] is False
+
+
+def test_each_wrong_server_is_named_with_its_fault(read: Callable[..., Reading]) -> None:
+    servers = {
+        "time": {"command": ["x"]},
+        "web": {"url": "ftp://a.org"},
+        "both": {"command": ["x"], "url": "https://a.org"},
+    }
+    reading = read(MCP_SERVERS=json.dumps(servers))
+    assert [(problem.message, problem.remedy) for problem in reading.problems] == [
+        ('MCP_SERVERS["web"] cannot be used.', "url: Give an address such as https://example.org/mcp."),
+        ('MCP_SERVERS["both"] cannot be used.', "Give either a command or an address (url), and not both."),
+    ]
+    assert reading.values["MCP_SERVERS"] == {"time": servers["time"]}
+
+
+@pytest.mark.parametrize(
+    ("server", "needed"),
+    [
+        ({"command": ["uvx", "mcp-server-time"], "env": {"API_KEY": "${NOT_SET_HERE}"}}, True),
+        ({"url": "https://a.org/mcp", "headers": {"Authorization": "Bearer ${NOT_SET_HERE}"}}, True),
+        ({"url": "http://127.0.0.1:8080/mcp", "headers": None}, False),
+    ],
+)
+def test_a_program_or_an_address_is_taken(read: Callable[..., Reading], server: dict[str, Any], needed: bool) -> None:
+    reading = read(MCP_SERVERS=json.dumps({"own": server}))
+    assert reading.problems == []
+    assert ("NOT_SET_HERE" in from_config("own", reading.values["MCP_SERVERS"]["own"]).lacks) is needed
 
 
 @pytest.mark.parametrize("variable", ["SECRET_KEY", "ALLOWED_HOSTS", "DATABASE_URL"])

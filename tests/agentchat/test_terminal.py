@@ -48,7 +48,7 @@ def test_a_look_up_that_failed_says_so(screen: Screen, capsys: pytest.CaptureFix
 
 def test_a_call_that_waits_says_so(screen: Screen, capsys: pytest.CaptureFixture[str]) -> None:
     out = _printed(screen, capsys, _tool("waiting for approval"))
-    assert out == '  wikipedia (query: "zoos") waits for your word\n'
+    assert out == '  wikipedia (query: "zoos") waits for approval\n'
 
 
 def test_what_acts_was_not_looked_up(alice: User, capsys: pytest.CaptureFixture[str]) -> None:

@@ -150,8 +150,8 @@ def test_an_answer_that_comes_too_late_is_a_conflict(api: Client, waiting: Conve
 def test_a_debate_that_does_not_wait_takes_no_answer(api: Client, waiting: Conversation) -> None:
     approval = asked(waiting)
     services.stop(waiting)
-    refused(answer(api, waiting, approval, "approve"), 409, "wrong_status")
-    assert status_of(approval) == "PENDING"
+    refused(answer(api, waiting, approval, "approve"), 409, "answered_before")
+    assert status_of(approval) == "WITHDRAWN"
 
 
 @pytest.mark.parametrize("word", ["approve", "refuse"])

@@ -7,6 +7,7 @@ from debates.citing import passages
 from debates.citing.check import MOST_MARKS, Mark, check
 from debates.citing.passages import Passage
 from debates.citing.sentences import cited
+from debates.citing.verdicts import Verdict
 
 PASSAGES = {
     1: Passage(
@@ -201,7 +202,7 @@ def test_texts_are_short_and_of_one_line() -> None:
 
 
 def test_a_mark_is_json() -> None:
-    assert Mark("S2", "number_found", "5%").as_dict() == {"code": "S2", "verdict": "number_found", "text": "5%"}
+    assert Mark("S2", Verdict.NUMBER_FOUND, "5%").as_dict() == {"code": "S2", "verdict": "number_found", "text": "5%"}
 
 
 @pytest.mark.parametrize(

@@ -116,6 +116,36 @@ def test_a_viewer_who_comes_in_mid_turn_sees_the_text_so_far(debate: Conversatio
     assert "So far" in [notice.data.get("text") for notice in watched(debate, act)]
 
 
+@pytest.mark.parametrize("alone", [True, False])
+def test_a_viewer_who_comes_in_mid_turn_sees_its_look_ups(debate: Conversation, alone: bool) -> None:
+    turn = {"round": 1, "sender": "AGENT_A"}
+    call = {**turn, "tool": "wikipedia", "arguments": "", "ms": 400, "summary": "1 result"}
+    live.publish(debate.pk, Notice("tool", {**call, "phase": "returned", "summary": "Of the turn before"}))
+    say(debate, 1)
+    for said in ("Let me", "Let me see"):
+        live.publish(debate.pk, Notice("text", {**turn, "text": said}))
+    for phase in ("called", "returned"):
+        live.publish(debate.pk, Notice("tool", {**call, "phase": phase}))
+    for said in ("So", "So far"):
+        live.publish(debate.pk, Notice("text", {**turn, "text": said}))
+
+    told: list[str] = []
+
+    async def act(do: Callable[..., Awaitable[None]], viewer: Viewer) -> None:
+        await viewer.has_seen("text")
+        if not alone:  # the hub has read what the first one needed
+            viewer = Viewer(debate, 0)
+            task = asyncio.create_task(viewer.watch())
+            await viewer.has_seen("text")
+            task.cancel()
+        seen = [notice.data for notice in viewer.seen if notice.event in ("tool", "text")]
+        told.extend(data.get("phase") or data["text"] for data in seen)
+        await do(services.stop, debate)
+
+    watched(debate, act)
+    assert told == ["called", "returned", "So far"]
+
+
 def test_an_end_from_before_a_resume_ends_nothing(debate: Conversation) -> None:
     services.pause(debate)
     live.publish(debate.pk, Notice("end", {"status": "FAILED"}))

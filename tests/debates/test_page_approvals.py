@@ -16,7 +16,6 @@ from debates.fragments import Fragments
 from debates.live import Notice
 from debates.models import Conversation
 from debates.payloads import status_payload
-from debates.templatetags.debate_text import unmasked
 from tests.debates.book_rows import add_approval
 from tests.debates.page_rows import make_debate
 from tests.fakes.clients import signed_in
@@ -54,15 +53,18 @@ def _html(page: Client, debate: Conversation) -> str:
 def test_a_card_says_exactly_what_will_be_done_and_until_when(page: Client, debate: Conversation) -> None:
     approval = add_approval(debate, preview="To: ada@example.org\nHello <you>", arguments={"subject": "Зоопарк"})
     html = _html(page, debate)
-    assert '<strong class="badge waiting">Waiting for your word</strong>' in html
+    assert '<strong class="badge waiting">Waiting for approval</strong>' in html
     assert '<pre dir="auto">To: ada@example.org\nHello &lt;you&gt;</pre>' in html
     assert "&quot;subject&quot;: &quot;Зоопарк&quot;" in html
     assert f"{approval.expires_at:%H:%M} UTC" in html
     assert "Ada" in html and "send_email" in html and "This acts outside this program." in html
 
 
-def test_what_hides_or_reorders_text_is_made_visible() -> None:
-    assert unmasked("a\u202eb\u200bc\x1b\n\td") == "a⟨U+202E⟩b⟨U+200B⟩c⟨U+001B⟩\n\td"
+def test_nothing_of_what_is_decided_on_stays_unseen(page: Client, debate: Conversation) -> None:
+    add_approval(debate, preview="To: \u202eada\u3164\nHi\u200b", arguments={"to": "\u115fada\u200f"})
+    html = _html(page, debate)
+    assert "To: ⟨U+202E⟩ada⟨U+3164⟩\nHi⟨U+200B⟩" in html
+    assert "⟨U+115F⟩ada⟨U+200F⟩" in html
 
 
 def test_a_call_that_only_writes_can_be_allowed_by_the_owner(page: Client, debate: Conversation) -> None:
@@ -133,7 +135,7 @@ def test_a_card_of_a_debate_that_was_stopped_is_answered_with_a_sentence(page: C
     approval = add_approval(debate, permission="WRITE")
     page.post(reverse("debates:stop", args=[debate.pk]))
     html = page.post(_url("approve", approval), headers=HTMX).content.decode()
-    assert "waits for no answer" in html and "Stopped" in html
+    assert "not asked any more" in html and "Stopped" in html
 
 
 def test_an_answer_that_comes_too_late_is_told_so(page: Client, debate: Conversation) -> None:

@@ -100,6 +100,47 @@ def test_a_call_is_told_in_words(page: Client, alice: User, values: dict[str, An
     assert ("0.4 s" in told) == ("ms" not in values)
 
 
+def test_a_call_shows_what_the_agent_was_told(page: Client, alice: User) -> None:
+    debate = _debate(alice)
+    add_call(debate, answer='{"items": ["<b>Zoo"]}')
+    html = _books(page, debate)
+    assert re.search(
+        r"<summary>What the agent was told</summary><p[^>]*>\{&quot;items&quot;: \[&quot;&lt;b&gt;Zoo", html
+    )
+
+
+def test_a_long_answer_is_cut(page: Client, alice: User) -> None:
+    debate = _debate(alice)
+    add_call(debate, answer="y" * 4000)
+    add_call(debate, answer="x" * 5000)
+    html = _books(page, debate)
+    assert f">{'y' * 4000}<" in html
+    assert f">{'x' * 3999}…<" in html
+
+
+def test_a_call_that_waits_has_no_answer_to_show(page: Client, alice: User) -> None:
+    debate = _debate(alice)
+    add_call(debate, outcome=Outcome.WAITING, answer="")
+    assert "What the agent was told" not in _books(page, debate)
+
+
+def test_an_answer_that_was_unfolded_stays_so_when_the_panel_comes_again(page: Client, alice: User) -> None:
+    debate = _debate(alice)
+    call = add_call(debate, answer="Zoos.")
+    assert f'<details id="told-{call.pk}" hx-preserve>' in _books(page, debate, **HTMX)
+
+
+def test_no_answer_is_loaded_whole(page: Client, alice: User) -> None:
+    debate = _debate(alice)
+    add_call(debate, answer="Zoos.")
+    with CaptureQueriesContext(connection) as queries:
+        _books(page, debate)
+    (calls,) = [query["sql"] for query in queries if 'FROM "tools_app_toolcall"' in query["sql"]]
+    chosen = calls.partition(" FROM ")[0]
+    assert '"tools_app_toolcall"."preview"' not in chosen
+    assert chosen.count('"answer"') == 1 and "4001" in chosen
+
+
 def test_calls_and_notes_of_another_debate_stay_there(page: Client, alice: User) -> None:
     debate, other = _debate(alice), _debate(alice)
     add_call(other, summary="Not here")

@@ -1,17 +1,21 @@
 import re
+from typing import Any
 
+import nh3
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
+from debates.citing.verdicts import Verdict
 from debates.footnotes import footnotes, marks_of
-from debates.rendering import to_html
+from debates.rendering import LIMIT, to_html
 from tests.debates.book_rows import mark
 from tests.debates.page_rows import add_message, make_debate
 from tests.debates.test_page_text import ATTACKS
+from tests.debates.test_sentences import WRITTEN
 
-FOUND = (("S1", "quotation_found"),)
+FOUND = (("S1", Verdict.QUOTATION_FOUND),)
 LINK = '<a class="cite" href="#s-1"'
 
 
@@ -30,8 +34,45 @@ def test_a_code_becomes_a_link_to_its_source_on_the_page(text: str) -> None:
     assert to_html(text, marks=FOUND).count(LINK) == 1
 
 
+CHECKED = [(written, numbers) for written, numbers in WRITTEN if numbers and not written.startswith("~~~")]
+
+
+@pytest.mark.parametrize(("content", "numbers"), CHECKED)
+@pytest.mark.parametrize("limit", [0, LIMIT])
+def test_what_is_checked_is_linked(content: str, numbers: set[int], limit: int) -> None:
+    marks = tuple((f"S{number}", Verdict.EXISTS) for number in numbers)
+    linked = {int(number) for number in re.findall(r'href="#s-(\d+)"', to_html(content, limit, marks))}
+    assert linked and linked | {2} == numbers | {2}  # of [S1-S3] the one between is not written
+
+
+@pytest.mark.parametrize("content", [content for content, numbers in WRITTEN if not numbers])
+def test_what_is_not_checked_is_not_linked(content: str) -> None:
+    marks = tuple((f"S{number}", Verdict.EXISTS) for number in range(9))
+    assert "href" not in to_html(content, marks=marks)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("So (see S1).", "So (see [S1])."),
+        ("So 【S1†L3】.", "So [S1]†L3."),
+        ("So `[S1]`.", "So [S1]."),
+        ("Source S1 says so.", "Source [S1] says so."),
+        ("So [Source 1: Zoos].", "So Source [S1]: Zoos."),
+        ("So [S1–3].", "So [S1]–3."),
+        ("So [S1](https://ok.example).", "So [S1]."),
+        ("*So* **[S1]** and ***(S1)***", "So [S1] and ([S1])"),
+        ("| a |\n|---|\n| (S1) |", "a ([S1])"),
+        ("# Head (S1)\n> quoted\n> Source S1", "Head ([S1]) quoted Source [S1]"),
+    ],
+)
+def test_the_words_around_a_code_stay(text: str, words: str) -> None:
+    html = to_html(text, marks=(("S1", Verdict.EXISTS),))
+    assert " ".join(re.sub(r"<[^>]+>", "", html).split()) == words
+
+
 def test_each_code_of_a_group_is_a_link_of_its_own() -> None:
-    html = to_html("So [S1, S2].", marks=(("S1", "exists"), ("S2", "exists")))
+    html = to_html("So [S1, S2].", marks=(("S1", Verdict.EXISTS), ("S2", Verdict.EXISTS)))
     assert re.sub(r"<[^>]+>", "", html).strip() == "So [S1], [S2]."
     assert re.findall(r'href="(#s-\d)"', html) == ["#s-1", "#s-2"]
 
@@ -43,15 +84,17 @@ def test_a_code_carries_the_sign_and_the_words_of_its_verdict() -> None:
 
 
 def test_a_source_that_merely_exists_has_no_sign() -> None:
-    assert "<sup" not in to_html("So [S1].", marks=(("S1", "exists"),))
+    assert "<sup" not in to_html("So [S1].", marks=(("S1", Verdict.EXISTS),))
 
 
 def test_what_is_no_source_is_marked_and_leads_nowhere() -> None:
-    html = to_html("So [S9].", marks=(("S9", "no_such_source"),))
+    html = to_html("So [S9].", marks=(("S9", Verdict.NO_SUCH_SOURCE),))
     assert "✕" in html and "<a" not in html
 
 
-@pytest.mark.parametrize("text", ["So [S2].", "`[S1]`", "```\n[S1]\n```", "[ES1]", "[S12]", "S1"])
+@pytest.mark.parametrize(
+    "text", ["So [S2].", "`x [S1]`", "```\n[S1]\n```", "~~~\n(S1)\n~~~", "    [S1]", "``[S1]``", "[ES1]", "[S12]", "S1"]
+)
 def test_what_is_no_checked_citation_stays_as_it_was_written(text: str) -> None:
     assert LINK not in to_html(text, marks=FOUND)
 
@@ -63,15 +106,60 @@ def test_a_model_cannot_send_a_code_elsewhere() -> None:
     assert re.findall(r'href="([^"]+)"', html) == ["#s-1"] * 3
 
 
-@pytest.mark.parametrize("text", ["[as [S1] says](https://ok.example)", "[[S1]](https://ok.example)"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[as [S1] says](https://ok.example)",
+        "[[S1]](https://ok.example)",
+        "[as 【S1】 says](https://ok.example)",
+        "[**(S1)**](https://ok.example)",
+        "[Source S1 says](https://ok.example)",
+    ],
+)
 def test_a_code_is_never_inside_another_link(text: str) -> None:
     assert re.findall(r'href="([^"]+)"', to_html(text, marks=FOUND)) == ["#s-1"]
 
 
-@pytest.mark.parametrize("char", ["\ue000", "\ue001"])
-def test_a_model_cannot_write_the_placeholder_of_a_link(char: str) -> None:
-    html = to_html(f'[x](y "\ue000S1\ue001") {char}S1{char} \ue000S1\ue001', marks=FOUND)
-    assert LINK not in html and char not in html
+@pytest.mark.parametrize(
+    "text",
+    [
+        "&#xE000;S99&#xE001;",
+        "&#57344;S1&#57345;",
+        '[x](https://ok.example "&#xE000;S1&#xE001;")',
+        "[x](https://ok.example/&#xE000;S1&#xE001;)",
+        "![&#xE000;S1&#xE001;](https://ok.example)",
+        "[&#xE000;S1&#xE001;](https://ok.example)",
+        "`&#xE000;S1&#xE001;`",
+        "```&#xE000;S1&#xE001;\nx\n```",
+        "\ue000S99\ue001",
+        "&#91;S1&#93;",
+        "&#x5b;S1]",
+        "&lbrack;S1&rbrack;",
+        '[x](https://ok.example "[S1]")',
+        "[x](https://ok.example/[S1])",
+        "<https://ok.example/[S1]>",
+        "\\[S1]",
+    ],
+)
+def test_no_other_writing_of_a_code_or_its_placeholder_is_a_link(text: str) -> None:
+    assert LINK not in to_html(text, marks=FOUND)
+    assert "cite" not in to_html(text, marks=FOUND)
+
+
+def test_what_stands_for_a_code_on_its_way_is_another_one_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+    clean = nh3.clean
+
+    def spied(html: str, **options: Any) -> str:
+        seen.append(html)
+        return str(clean(html, **options))
+
+    monkeypatch.setattr(nh3, "clean", spied)
+    to_html.cache_clear()
+    first = to_html("[S1]", marks=FOUND)
+    guessed = re.sub("</?p>", "", seen[0]).strip()
+    assert LINK in first and LINK not in seen[0]
+    assert LINK not in to_html(guessed, marks=FOUND)
 
 
 @pytest.mark.parametrize("attack", ATTACKS)

@@ -108,8 +108,8 @@ def test_a_viewer_who_comes_in_the_middle_is_told_who_is_waited_for(fragments: F
 
 def test_a_call_that_was_allowed_takes_the_place_of_the_one_that_waited(fragments: Fragments) -> None:
     html = _told(fragments, _tool("waiting for approval", tool="send_email"))
-    assert "waits for your word" in html
-    assert "waits for your word" not in _told(fragments, _tool("called", tool="send_email"))
+    assert "waits for approval" in html
+    assert "waits for approval" not in _told(fragments, _tool("called", tool="send_email"))
 
 
 def test_what_acts_is_not_called_looking_up(debate: Conversation) -> None:

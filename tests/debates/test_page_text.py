@@ -1,7 +1,8 @@
 import pytest
 
+from debates.models import Conversation
 from debates.rendering import to_html
-from debates.templatetags.debate_text import clock, markdown, seconds, tokens, with_code
+from debates.templatetags.debate_text import clock, markdown, seconds, status_word, tokens, with_code
 
 ATTACKS = [
     "<script>alert(1)</script>",
@@ -65,6 +66,11 @@ def test_unknown_numbers_are_called_unknown() -> None:
 
 def test_known_numbers_are_short() -> None:
     assert (tokens(1234), seconds(6100), seconds(12_400)) == ("1,234 tokens", "6.1 s", "12 s")
+
+
+@pytest.mark.parametrize("status", Conversation.Status)
+def test_a_badge_says_what_the_search_by_status_says(status: Conversation.Status) -> None:
+    assert status_word(status) == status.label
 
 
 def test_the_clock_grows_to_hours() -> None:

@@ -9,7 +9,7 @@ from django.urls import reverse
 from pytest_django import Settings
 
 from debates.models import Conversation
-from debates.topic_words import LANGUAGES
+from debates.topics.words import LANGUAGES
 from providers.scripted import ScriptedProvider
 from tests.debates import headlines
 

@@ -1,6 +1,6 @@
 import pytest
 
-from debates.searching.replied_queries import read_queries
+from debates.searching.replied_queries import LONGEST_READ, read_queries
 
 
 @pytest.mark.parametrize(
@@ -65,6 +65,11 @@ from debates.searching.replied_queries import read_queries
 )
 def test_it_reads_the_queries_in_a_reply(reply: str, queries: list[str]) -> None:
     assert read_queries(reply) == queries
+
+
+def test_of_a_reply_without_end_the_beginning_is_read() -> None:
+    assert read_queries("\n" * (LONGEST_READ - 10) + "land tax\nrent control") == ["land tax"]
+    assert read_queries("\n" * LONGEST_READ + "land tax") == []
 
 
 def test_it_reads_no_more_than_it_is_asked_for() -> None:

@@ -46,9 +46,9 @@ def library() -> Iterator[Library]:
 
 @pytest.fixture(autouse=True)
 def forgetful() -> Iterator[None]:
-    capabilities._refused.clear()
+    capabilities._refused_at.clear()
     yield
-    capabilities._refused.clear()
+    capabilities._refused_at.clear()
 
 
 def a_debate(owner: User, mode: str = "auto", rounds: int = 1, tools: list[str] | None = None) -> Conversation:

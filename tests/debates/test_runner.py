@@ -223,7 +223,7 @@ def test_the_budget_of_a_turn_holds_for_all_its_attempts(
 def test_a_reply_that_is_whole_is_never_too_late(provider: ScriptedProvider) -> None:
     provider.enqueue("a", Finish("stop", "m"))
     provider.enqueue("b")
-    assert turns(played(provider, rounds=1, turn_budget_s=2.5)) == [(1, A, "a"), (1, B, "b")]
+    assert turns(played(provider, rounds=1, turn_budget_s=3.5)) == [(1, A, "a"), (1, B, "b")]
 
 
 def test_it_pauses_between_rounds_and_not_within_one(provider: ScriptedProvider) -> None:

@@ -28,7 +28,7 @@ TOPICS = {
         ("uk", "Чи змінить штучний інтелект майбутнє людства на краще?", "змінить штучний інтелект майбутнє людства"),
         ("ru", TOPICS["ru"], "обложить землю единым налогом"),
         ("ru", "Всё ли должно быть бесплатным в школе?", "бесплатным школе"),
-        ("de", TOPICS["de"], "Sollte Deutschland Kernkraft weiter"),
+        ("de", TOPICS["de"], "Deutschland Kernkraft weiter nutzen"),
         ("zh", "人工智能会让人类的未来变得更好吗？", "人工智能会让人类的未来变得更好吗"),
     ],
 )
@@ -39,12 +39,12 @@ def test_the_first_look_up_is_of_the_topic(language: str, topic: str, query: str
 @pytest.mark.parametrize(
     ("language", "turn", "query"),
     [
-        ("en", 1, "World Bank pupils"),
-        ("en", 2, "pupils Finland spend"),
-        ("uk", 2, "учні Фінляндії витрачають"),
-        ("ru", 1, "Генри Джордж писал"),
-        ("ru", 2, "Копенгагене арендная плата"),
-        ("de", 2, "Strahlung Gorleben gering"),
+        ("en", 1, "World Bank homework"),
+        ("en", 2, "Finland homework banned"),
+        ("uk", 2, "Фінляндії заборонити домашні"),
+        ("ru", 1, "Генри Джордж обложить"),
+        ("ru", 2, "Копенгагене обложить землю"),
+        ("de", 2, "Gorleben Sollte Deutschland"),
     ],
 )
 def test_a_later_look_up_is_also_of_what_the_opponent_brought_up(language: str, turn: int, query: str) -> None:
@@ -76,38 +76,24 @@ def test_the_same_is_looked_up_for_the_same(language: str) -> None:
     assert first == second
 
 
-@pytest.mark.parametrize("turn", range(6))
-def test_beside_a_name_it_looks_for_nothing_of_the_topic(turn: int) -> None:
-    said = "Homework! Schools! Primary school homeworks are banned in Sweden and Norway."
-    assert search_queries(TOPICS["en"], said, turn, "en")[1] == "Sweden Norway"
+@pytest.mark.parametrize(("turn", "name"), [(0, "Sweden"), (2, "Norway"), (4, "Sweden")])
+def test_names_take_turns_and_those_of_the_topic_are_none(turn: int, name: str) -> None:
+    said = "Homework! Schools! Primary school homeworks are banned in Sweden and Norway, as Primary Schools are."
+    assert search_queries(TOPICS["en"], said, turn, "en")[1] == f"{name} homework banned"
 
 
 @pytest.mark.parametrize(
     ("language", "said", "query"),
     [
-        ("en", "More than 3 million people do homework daily.", "3 million homework daily"),
-        ("en", "It costs 61% of the pupils their sleep.", "costs 61% pupils"),
-        ("en", "It costs 61 percent of the pupils their sleep.", "costs 61 percent pupils"),
-        ("en", "It began with a 1926 law on schooling.", "1926 law schooling"),
-        ("uk", "Нині 3 млн учнів не висипаються.", "Нині 3 млн учнів"),
-        ("en", "Nearly 1 250 000 pupils sleep badly.", "Nearly 1 250 000 pupils"),
+        ("en", "More than 3 million pupils do homework daily.", "3 million pupils homework"),
+        ("en", "It costs 61% of the pupils their sleep.", "61% pupils homework"),
+        ("en", "It costs 61 percent of the pupils their sleep.", "61 percent pupils homework"),
+        ("en", "It began with a 1926 law on schooling.", "1926 law homework"),
+        ("uk", "Нині 3 млн учнів не висипаються.", "3 млн учнів заборонити"),
+        ("en", "Nearly 1 250 000 pupils sleep badly.", "1 250 000 pupils homework"),
     ],
 )
-def test_a_number_is_looked_up_with_its_noun(language: str, said: str, query: str) -> None:
-    assert search_queries(TOPICS[language], said, 2, language)[1:] == [query]
-
-
-@pytest.mark.parametrize(
-    ("language", "said", "query"),
-    [
-        ("en", "I see. Obviously homework teaches children discipline.", "Obviously homework teaches"),
-        ("uk", "Втомлені діти ненавидять завдання.", "діти ненавидять завдання"),
-        ("ru", "Высокий налог разоряет фермеров.", "Высокий налог разоряет"),
-    ],
-)
-def test_without_names_and_numbers_it_looks_for_what_was_said_of_the_topic(
-    language: str, said: str, query: str
-) -> None:
+def test_a_number_is_looked_up_with_its_noun_and_the_topic(language: str, said: str, query: str) -> None:
     assert search_queries(TOPICS[language], said, 2, language)[1:] == [query]
 
 
@@ -120,6 +106,7 @@ def test_without_names_and_numbers_it_looks_for_what_was_said_of_the_topic(
         "12. Fairness counts. Since 2019, fairness counts.",
         "According to S2, fairness counts (S3).",
         "Homework is bad.",
+        "I see. Obviously homework teaches children discipline.",
         "We discuss Homework.",
         "As [Your Name] says, fairness counts.",
         "Досліджуйте цікаві навколишні ідеї.",
@@ -138,12 +125,9 @@ def test_a_message_without_content_gives_no_query(said: str) -> None:
     assert len(search_queries(TOPICS["en"], said, 2, "en")) == 1
 
 
-def test_a_name_is_looked_up_without_the_numbers_near_it() -> None:
-    assert search_queries(TOPICS["en"], "There in Sweden 40 pupils slept.", 0, "en")[1] == "Sweden pupils slept"
-
-
-def test_a_lone_name_is_looked_up_with_one_of_the_topic() -> None:
-    assert search_queries(TOPICS["en"], "Not in Sweden!", 1, "en")[1] == "homework Sweden"
+def test_a_name_of_many_words_still_leaves_room_for_the_topic() -> None:
+    said = "Ask the International Union For Conservation Of Nature And Resources."
+    assert search_queries(TOPICS["en"], said, 0, "en")[1] == "International Union Conservation homework"
 
 
 @pytest.mark.parametrize(("language", "query"), [("en", "Vegetarianism evidence"), ("uk", "Vegetarianism докази")])

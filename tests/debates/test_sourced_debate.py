@@ -23,10 +23,10 @@ TRUE = 'There are many. "In 2024 there were 2,781 billionaires worldwide" [S1].'
 FALSE = 'No: "billionaires paid all taxes in full every single year" [S1], and 99 percent say so [S7].'
 
 
-def openai_call(call_id: str, query: str) -> list[Mapping[str, Any]]:
+def openai_call(call_id: str, given: Mapping[str, str], tool: str = "wikipedia") -> list[Mapping[str, Any]]:
     """A streamed call whose arguments come in pieces."""
-    arguments = json.dumps({"query": query})
-    head = {"index": 0, "id": call_id, "type": "function", "function": {"name": "wikipedia", "arguments": ""}}
+    arguments = json.dumps(given)
+    head = {"index": 0, "id": call_id, "type": "function", "function": {"name": tool, "arguments": ""}}
     pieces = [{"index": 0, "function": {"arguments": piece}} for piece in (arguments[:5], arguments[5:])]
     return [
         {"id": "c", "choices": [{"index": 0, "delta": {"tool_calls": [piece]}, "finish_reason": None}]}
@@ -34,8 +34,8 @@ def openai_call(call_id: str, query: str) -> list[Mapping[str, Any]]:
     ]
 
 
-def ollama_call(call_id: str, query: str) -> list[Mapping[str, Any]]:
-    call = {"function": {"name": "wikipedia", "arguments": {"query": query}}}
+def ollama_call(call_id: str, given: Mapping[str, str]) -> list[Mapping[str, Any]]:
+    call = {"function": {"name": "wikipedia", "arguments": given}}
     return [{"model": "m", "message": {"role": "assistant", "content": "", "tool_calls": [call]}, "done": False}]
 
 
@@ -46,7 +46,7 @@ def script(request: Request) -> Reply:
     if messages[-1]["role"] == "tool":
         return Reply([TRUE[:20], TRUE[20:]] if ada else [FALSE[:20], FALSE[20:]])
     call = ollama_call if request.path.startswith("/api/") else openai_call
-    return Reply(call("call-1", "billionaire" if ada else "wealth tax"), finish="tool_calls")
+    return Reply(call("call-1", {"query": "billionaire" if ada else "wealth tax"}), finish="tool_calls")
 
 
 @pytest.fixture(params=["openai", "ollama"])

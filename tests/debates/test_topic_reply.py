@@ -1,6 +1,6 @@
 import pytest
 
-from debates.topic_reply import topic_in
+from debates.topics.reply import LONGEST_READ, topic_in
 
 TOPIC = "Should cities ban private cars?"
 
@@ -85,3 +85,9 @@ def test_what_is_no_topic_is_not_taken(reply: str) -> None:
 
 def test_what_could_mislead_the_eye_is_taken_out() -> None:
     assert topic_in("Should cities\u202e ban\x07 private cars?") == TOPIC
+
+
+def test_of_a_reply_without_end_the_beginning_is_read() -> None:
+    question = "Should cities ban private cars?"
+    assert topic_in("\n" * (LONGEST_READ - len(question)) + question) == question
+    assert topic_in("\n" * LONGEST_READ + question) == ""

@@ -5,12 +5,15 @@ from typing import Any
 import pytest
 import responses
 from django.contrib.auth.models import User
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
-from debates import forms, topics
+from debates import forms
 from debates.errors import AgentsDisabled, InvalidDebate
-from debates.topic_words import LANGUAGES
-from debates.topics import Suggestion, suggest
+from debates.topics import suggest as suggesting
+from debates.topics.suggest import Suggestion, suggest
+from debates.topics.words import LANGUAGES
 from providers import registry
 from providers.base import ServerUnreachable
 from providers.scripted import Delay, ScriptedProvider
@@ -122,8 +125,17 @@ def test_where_a_language_has_nothing_english_is_searched(
 
 
 def test_without_a_source_that_is_told(alice: User, model: ScriptedProvider, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(topics, "_SOURCES", {"newsapi": "news", "tavily": "web"})
+    monkeypatch.setattr(suggesting, "_SOURCES", {"newsapi": "news", "tavily": "web"})
     assert_standing(suggest(alice), "No source of headlines is set up.", "NEWSAPI_KEY")
+
+
+def test_the_tools_are_read_once_however_many_sources_there_are(
+    alice: User, model: ScriptedProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(suggesting, "_SOURCES", {"newsapi": "news", "tavily": "web"})
+    with CaptureQueriesContext(connection) as queries:
+        suggest(alice)
+    assert sum("mcpserver" in query["sql"] for query in queries) == 1
 
 
 @pytest.mark.parametrize("reply", ["", "Cars?", "I'm sorry, but I can't help with that."])
@@ -142,8 +154,8 @@ def test_a_model_that_fails_is_told(alice: User, model: ScriptedProvider, settin
 def test_a_model_that_takes_too_long_is_told(
     alice: User, model: ScriptedProvider, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(topics, "BUDGET_S", 0)
-    monkeypatch.setattr(topics, "MODEL_LEAST_S", 0)
+    monkeypatch.setattr(suggesting, "BUDGET_S", 0)
+    monkeypatch.setattr(suggesting, "MODEL_LEAST_S", 0)
     headlines.newsapi(settings, *TITLES)
     model.enqueue(Delay(float("inf")))
     assert_standing(suggest(alice), "scripted did not answer within 0 s.")
@@ -153,7 +165,7 @@ def test_a_model_that_takes_too_long_is_told(
 def test_a_slow_source_leaves_the_model_some_time(
     alice: User, model: ScriptedProvider, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(topics, "BUDGET_S", 0)
+    monkeypatch.setattr(suggesting, "BUDGET_S", 0)
     headlines.newsapi(settings, *TITLES)
     model.enqueue(QUESTION)
     assert suggest(alice).topic == QUESTION

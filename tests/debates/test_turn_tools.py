@@ -1,7 +1,9 @@
 """How a turn goes on between the model and its tools, told by the pure core."""
 
+import json
 from collections.abc import Generator, Sequence
 from itertools import count
+from typing import Any
 
 import pytest
 
@@ -17,11 +19,14 @@ from debates.events import (
     TurnSuspended,
     Waiting,
 )
-from debates.runner import run
+from debates.exchange import MOST_CALLS, Exchange
+from debates.runner import NOTHING_YET, run
 from providers.base import (
     ChatMessage,
+    ContextTooLong,
     CredentialsRefused,
     Finish,
+    ReasoningChunk,
     RequestRefused,
     Tick,
     ToolCall,
@@ -30,7 +35,7 @@ from providers.base import (
     Usage,
 )
 from providers.scripted import ScriptedProvider
-from tools_app.base import Answer, CallEnded, CallStarted, Progress
+from tools_app.base import Answer, CallEnded, CallStarted, Phase, Progress
 
 A, B = Sender.AGENT_A, Sender.AGENT_B
 LOOK = ToolSpec("look", "Looks things up.", {"type": "object"})
@@ -46,7 +51,7 @@ class FakeDesk:
         self.briefed = 0
         self.shown = ""
 
-    def brief(self) -> Generator[Progress, None, None]:
+    def prepare(self) -> Generator[Progress, None, None]:
         self.briefed += 1
         yield CallStarted("look", "briefing")
 
@@ -61,7 +66,7 @@ class FakeDesk:
             yield CallStarted(call.name, call.arguments)
             yield Tick()
             self.ran.append(call.id)
-            yield CallEnded(call.name, call.arguments, "returned", 5, "1 result")
+            yield CallEnded(call.name, call.arguments, Phase.RETURNED, 5, "1 result")
         return tuple(self.answers.get(call.id, Answer(call.id, f"result of {call.id}")) for call in calls)
 
     def tools_refused(self) -> None:
@@ -85,17 +90,17 @@ def call(call_id: str) -> ToolCallChunk:
 def played(
     provider: ScriptedProvider,
     desk: FakeDesk,
-    pending: Sequence[ChatMessage] = (),
+    exchange: Exchange = NOTHING_YET,
     said: Sequence[Said] = (),
-    tool_iterations: int = 8,
+    **limits: Any,
 ) -> list[Event]:
     speakers = {
         side: Speaker(side, name, f"You are {name}.", "", "m", provider.stream, desk=lambda number, said: desk)
         for side, name in ((A, "Ada"), (B, "Bo"))
     }
-    debate = Debate("Tax?", speakers, 1, round_pause_s=0, tool_iterations=tool_iterations)
+    debate = Debate("Tax?", speakers, 1, round_pause_s=0, **limits)
     clock = count()
-    return list(run(debate, said, pending, clock=lambda: next(clock) / 100, sleep=lambda _: None))
+    return list(run(debate, said, exchange, clock=lambda: next(clock) / 100, sleep=lambda _: None))
 
 
 def roles(provider: ScriptedProvider, request: int) -> list[str]:
@@ -152,10 +157,12 @@ def test_a_wrong_call_is_asked_for_again_with_exact_words(provider: ScriptedProv
     assert [request.options.get("temperature") for request in provider.requests] == [None, 0, None, None]
 
 
-def test_after_three_wrong_calls_the_turn_goes_on_without_tools(provider: ScriptedProvider, desk: FakeDesk) -> None:
+def test_after_three_wrong_replies_the_turn_goes_on_without_tools(provider: ScriptedProvider, desk: FakeDesk) -> None:
+    """Three replies, however many calls each of them has wrong."""
     for number in "123":
-        desk.answers[number] = Answer(number, "ERROR: no", wrong_arguments=True)
-        provider.enqueue(call(number))
+        for copy in (number, f"{number}b"):
+            desk.answers[copy] = Answer(copy, "ERROR: no", wrong_arguments=True)
+        provider.enqueue(call(number), call(f"{number}b"))
     provider.enqueue("Without, then.")
     provider.enqueue("No.")
     played(provider, desk)
@@ -168,7 +175,8 @@ def test_a_turn_that_needs_a_persons_word_is_suspended(provider: ScriptedProvide
     events = played(provider, desk)
     suspended = events[-1]
     assert isinstance(suspended, TurnSuspended)
-    assert [message.role for message in suspended.exchange] == ["assistant", "tool"]
+    assert [message.role for message in suspended.exchange.messages] == ["assistant", "tool"]
+    assert [call.id for call in suspended.exchange.unanswered] == ["2"]
     assert (suspended.round_number, suspended.sender) == (1, A)
 
 
@@ -179,7 +187,7 @@ def test_a_suspended_turn_goes_on_where_it_was(provider: ScriptedProvider, desk:
     )
     provider.enqueue("Sent.")
     provider.enqueue("No.")
-    events = played(provider, desk, pending)
+    events = played(provider, desk, Exchange(pending))
     assert desk.ran == ["2"]
     assert desk.briefed == 1  # for the next turn alone
     assert [m.content for m in provider.requests[0].messages[-3:]] == ["", "result of 1", "result of 2"]
@@ -220,3 +228,79 @@ def test_what_the_desk_shows_stands_before_the_opponents_words(provider: Scripte
     assert last.role == "user"
     assert last.content.endswith("[S1] Tides: the sea moves.\n\nYes.")
     assert desk.briefed == 2
+
+
+def test_a_suspended_turn_has_used_up_what_it_used(provider: ScriptedProvider, desk: FakeDesk) -> None:
+    """Requests, tokens and thoughts of before the suspension count."""
+    desk.answers = {"2": Answer("2", "", waiting=True)}
+    provider.enqueue(ReasoningChunk("First thought."), call("1"), Finish("tool_calls", "m", Usage(10, 2)))
+    provider.enqueue(call("2"), Finish("tool_calls", "m", Usage(20, 3)))
+    suspended = played(provider, desk, tool_iterations=3)[-1]
+    assert isinstance(suspended, TurnSuspended)
+    kept = Exchange.from_json(json.loads(json.dumps(suspended.exchange.as_json())))
+    assert kept == suspended.exchange
+    desk.answers = {}
+    provider.enqueue(ReasoningChunk("Last thought."), "Done.", Finish("stop", "m", Usage(30, 5)))
+    provider.enqueue("No.")
+    finished = next(e for e in played(provider, desk, kept, tool_iterations=3) if isinstance(e, TurnFinished))
+    assert [len(request.tools) for request in provider.requests] == [1, 1, 0, 1]
+    assert (finished.usage, finished.reasoning) == (Usage(60, 10), "First thought.\n\nLast thought.")
+
+
+def test_results_that_do_not_fit_into_the_context_are_shortened(provider: ScriptedProvider, desk: FakeDesk) -> None:
+    desk.answers = {"1": Answer("1", "tides " * 1000)}
+    provider.enqueue(call("1"))
+    provider.enqueue(ContextTooLong("at most 4096 tokens"))
+    provider.enqueue("Yes.")
+    provider.enqueue("No.")
+    events = played(provider, desk)
+    assert [event.content for event in events if isinstance(event, TurnFinished)] == ["Yes.", "No."]
+    results = [len(request.messages[-1].content) for request in provider.requests[1:3]]
+    assert results[0] > 5000 > 500 > results[1]
+    assert not provider.requests[2].tools
+
+
+def test_a_context_that_is_too_long_without_results_fails_the_turn(provider: ScriptedProvider, desk: FakeDesk) -> None:
+    provider.enqueue(ContextTooLong("at most 4096 tokens"))
+    assert any(isinstance(event, TurnFailed) for event in played(provider, desk))
+    assert len(provider.requests) == 1
+
+
+def test_tools_are_not_offered_once_half_of_the_time_is_gone(provider: ScriptedProvider, desk: FakeDesk) -> None:
+    provider.enqueue(*[Tick()] * 40, call("1"))
+    provider.enqueue("Yes.")
+    provider.enqueue("No.")
+    played(provider, desk, turn_budget_s=0.6)
+    assert [len(request.tools) for request in provider.requests] == [1, 0, 1]
+
+
+def test_characters_that_no_database_takes_are_taken_out_of_calls(provider: ScriptedProvider, desk: FakeDesk) -> None:
+    provider.enqueue(ToolCallChunk(ToolCall("1\x00", "lo\ud800ok", '{"a": "\x00"}')))
+    provider.enqueue("Yes.")
+    provider.enqueue("No.")
+    played(provider, desk)
+    assert provider.requests[1].messages[-2].tool_calls == (ToolCall("1", "look", '{"a": ""}'),)
+
+
+@pytest.mark.parametrize("ids", [("", ""), ("0", "0"), ("a", "0")])
+def test_every_call_has_its_answer_whatever_its_server_calls_it(
+    provider: ScriptedProvider, desk: FakeDesk, ids: tuple[str, str]
+) -> None:
+    """Servers give no ids, or the same ones in each reply."""
+    provider.enqueue(*map(call, ids))
+    provider.enqueue(*map(call, ids))
+    provider.enqueue("Yes.")
+    provider.enqueue("No.")
+    played(provider, desk)
+    assert len(desk.ran) == len(set(desk.ran)) == 4
+    messages = provider.requests[2].messages
+    asked = [told.id for message in messages for told in message.tool_calls]
+    assert sorted(asked) == sorted(message.tool_call_id for message in messages if message.role == "tool")
+
+
+def test_a_flood_of_calls_is_cut(provider: ScriptedProvider, desk: FakeDesk) -> None:
+    provider.enqueue(*(call(str(number)) for number in range(1000)))
+    provider.enqueue("Yes.")
+    provider.enqueue("No.")
+    played(provider, desk)
+    assert len(desk.ran) == MOST_CALLS

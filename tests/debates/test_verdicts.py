@@ -1,6 +1,6 @@
 import pytest
 
-from debates.citing.verdicts import spoken_check, verdict_words
+from debates.citing.verdicts import Verdict, spoken_check
 
 MARKS = [
     {"code": "S1", "verdict": "exists", "text": ""},
@@ -56,6 +56,25 @@ def test_what_is_told_stays_short() -> None:
 
 
 def test_each_verdict_has_words_for_pages() -> None:
-    assert verdict_words("quotation_found") == "quotation found in the source"
-    assert verdict_words("no_such_source") == "no such source"
-    assert verdict_words("odd") == "odd"
+    assert Verdict.QUOTATION_FOUND.words == "quotation found in the source"
+    assert Verdict.NO_SUCH_SOURCE.words == "no such source"
+    assert all(verdict.words for verdict in Verdict)
+
+
+@pytest.mark.parametrize(
+    ("kind", "verdicts"),
+    [
+        ("missing", {"no_such_source"}),
+        ("doubtful", {"quotation_not_found", "number_not_found", "unsourced"}),
+        ("near", {"quotation_near"}),
+        ("found", {"quotation_found", "number_found"}),
+        ("", {"exists"}),
+    ],
+)
+def test_each_verdict_is_of_a_kind(kind: str, verdicts: set[str]) -> None:
+    assert {verdict for verdict in Verdict if verdict.kind == kind} == verdicts
+
+
+def test_what_is_worst_ranks_first() -> None:
+    ranked = sorted(Verdict, key=lambda verdict: verdict.rank)
+    assert (ranked[0], ranked[-1]) == (Verdict.NO_SUCH_SOURCE, Verdict.EXISTS)

@@ -11,7 +11,7 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from debates import services, tasks
-from debates.errors import AnsweredBefore, NoSuchApproval, NotPermitted, WrongStatus
+from debates.errors import AnsweredBefore, NoSuchApproval, NotPermitted
 from debates.live import Notice
 from debates.models import Conversation
 from debates.recorder import Outcome, record
@@ -136,15 +136,34 @@ def test_nobodys_answer_lets_it_go_on_too(waiting: Conversation, scripted: Scrip
     assert waiting.messages.count() == 2
 
 
-def test_who_lacks_the_permission_cannot_allow_but_can_refuse(
-    waiting: Conversation, owner: User, bob: User, sent: Sent
+def test_an_owner_without_the_permission_cannot_allow_but_can_refuse(
+    waiting: Conversation, owner: User, sent: Sent
 ) -> None:
+    owner.is_superuser = False
+    owner.save()
+    owner = User.objects.get(pk=owner.pk)
     approval = Approval.objects.earliest("pk")
     with pytest.raises(NotPermitted, match="administrator"):
-        services.answer_approval(waiting, approval.pk, bob, allow=True)
-    services.answer_approval(waiting, approval.pk, bob, allow=False)
-    with pytest.raises(AnsweredBefore):
         services.answer_approval(waiting, approval.pk, owner, allow=True)
+    services.answer_approval(waiting, approval.pk, owner, allow=False)
+    with pytest.raises(AnsweredBefore):
+        services.answer_approval(waiting, approval.pk, owner, allow=False)
+
+
+def test_nobody_else_can_allow_not_even_with_the_permission(waiting: Conversation, bob: User, sent: Sent) -> None:
+    bob.is_superuser = True
+    bob.save()
+    approval = Approval.objects.earliest("pk")
+    with pytest.raises(NotPermitted, match="Only the owner"):
+        services.answer_approval(waiting, approval.pk, bob, allow=True)
+
+
+def test_a_debate_whose_release_was_lost_goes_on_all_the_same(waiting: Conversation, owner: User) -> None:
+    """Its last request was closed by a process that died before it could wake anybody."""
+    Approval.objects.update(status=Approval.Status.REFUSED)
+    assert tasks.reap() == 1
+    waiting.refresh_from_db()
+    assert waiting.status == Status.QUEUED
 
 
 def test_another_debates_request_is_not_found(waiting: Conversation, owner: User) -> None:
@@ -153,10 +172,12 @@ def test_another_debates_request_is_not_found(waiting: Conversation, owner: User
 
 
 def test_a_stopped_debate_waits_for_nothing(waiting: Conversation, owner: User, sent: Sent) -> None:
+    approval = Approval.objects.earliest("pk")
     services.stop(waiting)
-    with pytest.raises(WrongStatus, match="stopped"):
-        answer(waiting, owner, allow=True)
+    with pytest.raises(AnsweredBefore, match="was stopped, so this is not asked"):
+        services.answer_approval(waiting, approval.pk, owner, allow=True)
     assert sent.done == []
+    assert not Row.objects.filter(outcome="WAITING").exists()
 
 
 def test_a_killed_worker_finds_the_turn_where_it_was(

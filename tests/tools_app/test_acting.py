@@ -1,7 +1,10 @@
 """What writes or acts waits for a person's word and is done once."""
 
+import threading
 import uuid
 from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -57,7 +60,7 @@ def admin(alice: User) -> User:
 def test_it_waits_and_does_nothing(alice: User, sent: Sent) -> None:
     (answer,) = called(alice)
     assert (answer.waiting, answer.content, sent.done) == (True, "", [])
-    assert approvals.ask(SCOPE, "AGENT_A", 1)
+    approvals.ask(SCOPE, "AGENT_A", 1)
     call = ToolCall.objects.get()
     assert (call.outcome, call.preview, call.approval.status) == ("WAITING", "Send mail", "PENDING")
 
@@ -69,6 +72,35 @@ def test_it_is_done_once_it_was_allowed(admin: User, sent: Sent) -> None:
     (answer,) = called(admin)
     assert sent.done == ["mail"]
     assert "mail was sent" in answer.content
+
+
+def test_it_is_not_done_by_who_may_not_act_any_more(admin: User, sent: Sent) -> None:
+    """As when the debate was stopped, or another worker has it."""
+
+    def gone() -> nullcontext[None]:
+        raise RuntimeError("the lease is lost")
+
+    called(admin)
+    approvals.ask(SCOPE, "AGENT_A", 1)
+    word(True, admin)
+    with pytest.raises(RuntimeError, match="lease"):
+        run(session(admin, "send", scope=SCOPE, guard=gone), asked("send", query="mail"))
+    assert (sent.done, ToolCall.objects.get().outcome) == ([], "WAITING")
+
+
+def test_a_permission_that_was_changed_meanwhile_does_not_matter(admin: User, sent: Sent) -> None:
+    called(admin)
+    approvals.ask(SCOPE, "AGENT_A", 1)
+    word(True, admin)
+    with registry.use(replace(sent.tool, permission=Permission.WRITE)):
+        called(admin)
+    assert sent.done == ["mail"]
+
+
+def test_requests_stand_in_the_order_of_the_calls(alice: User, sent: Sent) -> None:
+    called(alice, "first", "second")
+    approvals.ask(SCOPE, "AGENT_A", 1)
+    assert [a.call.preview for a in Approval.objects.order_by("pk")] == ["Send first", "Send second"]
 
 
 def test_it_is_not_done_again_in_the_same_turn(admin: User, sent: Sent) -> None:
@@ -87,16 +119,66 @@ def test_it_is_never_done_twice_when_its_worker_died_over_it(admin: User, sent: 
     ToolCall.objects.update(outcome=ToolCall.Outcome.RUNNING)  # as a worker leaves it that is killed in the middle
     (answer,) = called(admin)
     assert sent.done == []
-    assert "not known whether it was done" in answer.content
+    assert "whether it was done is not known" in answer.content
 
 
-def test_it_is_done_to_the_letter_as_it_was_shown(admin: User, sent: Sent) -> None:
-    """The same call with other white space counts as the same; what runs is what the person has read."""
+def test_the_same_words_with_other_white_space_are_another_call(admin: User, sent: Sent) -> None:
     called(admin, "pay 1 euro")
     approvals.ask(SCOPE, "AGENT_A", 1)
     word(True, admin)
-    called(admin, "pay  1\teuro")
-    assert sent.done == ["pay 1 euro"]
+    (answer,) = called(admin, "pay  1\teuro")
+    assert (answer.waiting, sent.done) == (True, [])
+
+
+def test_the_same_call_twice_in_one_reply_is_one_request(admin: User, sent: Sent) -> None:
+    first, second = called(admin, "mail", "mail")
+    assert (first.waiting, second.waiting) == (True, True)
+    approvals.ask(SCOPE, "AGENT_A", 1)
+    word(True, admin)
+    first, second = called(admin, "mail", "mail")
+    assert sent.done == ["mail"]
+    assert second.content.endswith(first.content)
+    assert Approval.objects.count() == 1
+
+
+def test_a_call_that_nobody_was_asked_about_can_be_made_anew(admin: User, sent: Sent) -> None:
+    """Its worker died before the turn was suspended; the turn is spoken anew and may go another way."""
+    called(admin, "mail", "fax")
+    anew = session(admin, "send", scope=SCOPE)
+    anew.put_away_unasked()
+    run(anew, asked("send", query="mail"))
+    approvals.ask(SCOPE, "AGENT_A", 1)
+    assert [approval.call.preview for approval in Approval.objects.all()] == ["Send mail"]
+    word(True, admin)
+    called(admin, "mail")
+    assert sent.done == ["mail"]
+    assert set(ToolCall.objects.values_list("outcome", flat=True)) == {"REFUSED", "FOUND"}
+
+
+def test_a_preview_that_has_a_fault_is_not_put_before_a_person(alice: User) -> None:
+    def fails(given: Mapping[str, Any], call: Call) -> str:
+        raise ValueError("inner detail")
+
+    with registry.use(tool("send", permission=Permission.EXEC, preview=fails)):
+        (answer,) = called(alice)
+    assert answer.content.startswith("ERROR: Send met a fault of its own")
+    assert "inner detail" not in answer.content
+
+
+def test_what_took_too_long_may_have_been_done(admin: User) -> None:
+    release = threading.Event()
+
+    def hangs(given: Mapping[str, Any], call: Call) -> Found:
+        release.wait(timeout=20)
+        return Found((Item("Sent", "Sent."),))
+
+    with registry.use(tool("send", hangs, Permission.EXEC)):
+        called(admin)
+        approvals.ask(SCOPE, "AGENT_A", 1)
+        word(True, admin)
+        (answer,), _ = run(session(admin, "send", scope=SCOPE), asked("send", query="mail"), timeout_s=0.05)
+        release.set()
+    assert "It may have been done all the same" in answer.content
 
 
 def test_a_refusal_reaches_the_model(alice: User, sent: Sent) -> None:
@@ -126,7 +208,7 @@ def test_an_answer_that_comes_too_late_does_not_count(admin: User, sent: Sent) -
     Approval.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
     with pytest.raises(approvals.AlreadyDecided, match="time to answer"):
         approvals.decide(Approval.objects.get(), admin, allow=True)
-    assert approvals.expire() == {SCOPE}
+    approvals.expire()
     (answer,) = called(admin)
     assert answer.content.startswith("ERROR: Nobody allowed this call in time.")
     assert sent.done == []
@@ -167,4 +249,5 @@ def test_what_can_never_work_is_not_put_before_a_person(alice: User) -> None:
         (answer,) = called(alice)
     assert answer.content.startswith("ERROR: This address is not public.")
     assert not answer.waiting
-    assert not approvals.ask(SCOPE, "AGENT_A", 1)
+    approvals.ask(SCOPE, "AGENT_A", 1)
+    assert not Approval.objects.exists()

@@ -262,7 +262,7 @@ def test_a_query_without_words_is_refused_here(query: str) -> None:
         ("author:Smith (quantum) [gates]\\{x}", "all:Smith AND all:quantum AND all:gates AND all:x"),
         ("-cats AND OR dogs NOT", "all:cats AND all:dogs"),
         ("Erdős numbers", "all:Erdos AND all:numbers"),
-        ("один два", "all:один AND all:два"),
+        ("три два", "all:три AND all:два"),
         ("GPT-4 reasoning", "all:GPT-4 AND all:reasoning"),
         (
             "one1 two2 three3 four4 five5 six6 seven7",

@@ -19,7 +19,7 @@ from pytest_django import Settings
 from tests.tools_app.conftest import Pace
 from tests.tools_app.support import a_call
 from tools_app.adapters import http
-from tools_app.adapters.http import Service, ask, body_of, failure_of, redact, retry_after_s, user_agent
+from tools_app.adapters.http import Service, ask, body_of, failure_of, retry_after_s, user_agent
 from tools_app.base import Call, FailureKind, ToolFailure
 from tools_app.limits import Spacing
 
@@ -262,10 +262,6 @@ def test_a_failure_carries_when_to_try_again() -> None:
 )
 def test_retry_after_is_read_as_a_number_or_a_date(header: str, seconds: float | None) -> None:
     assert retry_after_s(answer(429, **{"Retry-After": header})) == seconds
-
-
-def test_a_secret_is_redacted_also_as_it_looks_in_an_address() -> None:
-    assert redact("a k/1 b k%2F1", ["k/1", ""]) == "a [redacted] b [redacted]"
 
 
 def test_the_user_agent_names_the_contact(settings: Settings) -> None:

@@ -255,9 +255,7 @@ def test_a_broken_redis_is_told_of_once_and_without_its_password(caplog: pytest.
         pace.now += ledgers.SILENCE_AFTER_FAILURE_S
         ledger.hold("source", 10)
     told = [record.getMessage() for record in caplog.records if record.name == ledgers.__name__]
-    assert told == [
-        "Each process keeps the limits of sources for itself: ConnectionError"
-    ]
+    assert told == ["Each process keeps the limits of sources for itself: ConnectionError"]
 
 
 def test_a_redis_that_is_back_is_used_again(

@@ -86,7 +86,7 @@ def test_a_server_is_added_with_empty_fields_left_empty(admin_client: Client) ->
 
 def test_the_page_of_a_tool_shows_all_of_it(admin_client: Client, tool: McpTool) -> None:
     page = admin_client.get(f"{TOOLS}{tool.pk}/change/").content.decode()
-    assert "Looks\\u202e around." in page
+    assert "Looks⟨U+202E⟩ around." in page
     assert "<script>alert(1)" not in page
     assert "&quot;type&quot;: &quot;object&quot;" in page
 
@@ -99,7 +99,7 @@ def test_the_list_can_be_filtered(admin_client: Client, tool: McpTool) -> None:
 
 def test_approving_shows_the_tool_first(admin_client: Client, tool: McpTool) -> None:
     page = act(admin_client, "approve", tool)
-    assert "Looks\\u202e around." in page
+    assert "Looks⟨U+202E⟩ around." in page
     assert "&quot;type&quot;: &quot;object&quot;" in page
     assert "each call will wait" in page
     assert not McpTool.objects.get().approved

@@ -1,4 +1,3 @@
-import json
 from collections.abc import Iterator
 
 import mcp_types as types
@@ -106,8 +105,7 @@ def test_the_preview_shows_server_tool_and_the_exact_arguments(
     assert tool.preview is not None
     server, name, heading, shown = tool.preview(given, a_call()).split("\n", 3)
     assert (server, name, heading) == ("MCP server: unit", "Tool: look", "Arguments:")
-    assert json.loads(shown) == given
-    assert '"чай\\u202e\\udb40\\udc41"' in shown
+    assert shown == '{\n  "to": "чай⟨U+202E⟩⟨U+E0041⟩",\n  "n": 1\n}'
     assert "unit" in tool.side_effects
     assert scripted.calls == []
 

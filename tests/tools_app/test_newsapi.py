@@ -14,6 +14,7 @@ from tools_app import registry
 from tools_app.adapters import newsapi
 from tools_app.adapters.newsapi import TOOL
 from tools_app.base import FailureKind, Permission
+from tools_app.shaping import READ_CHARS, shaped
 
 URL = "https://news.test/v2/everything"
 ARTICLE = {
@@ -117,6 +118,12 @@ def test_removed_articles_alone_are_nothing(server: responses.RequestsMock) -> N
     nothing(TOOL, query="rules")
 
 
+def test_of_a_whole_article_the_beginning_is_read(server: responses.RequestsMock) -> None:
+    answer(server, ARTICLE | {"content": "word " * 100_000, "description": None})
+    (item,) = found(TOOL, query="rules").items
+    assert len(item.text) < READ_CHARS + 100
+
+
 def test_null_and_missing_fields_are_borne(server: responses.RequestsMock) -> None:
     nulls = dict.fromkeys(ARTICLE)
     capitalised = {"Source": {"Name": "Wire"}, "title": "Only a title"}
@@ -129,14 +136,14 @@ def test_null_and_missing_fields_are_borne(server: responses.RequestsMock) -> No
         nulls,
         "no object",
     )
-    items = found(TOOL, query="rules").items
+    items = shaped(found(TOOL, query="rules").items)
     assert [(item.title, item.text) for item in items] == [
         ("Untitled article", "Words without a title."),
         ("Untitled article", "Content alone"),
         ("Broken address", ""),
         ("Only a title", ""),
     ]
-    assert [item.url for item in items] == ["", "", "http://[broken", ""]
+    assert [item.url for item in items] == ["", "", "", ""]
 
 
 @pytest.mark.parametrize(

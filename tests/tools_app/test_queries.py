@@ -55,7 +55,7 @@ def test_what_is_no_question_stays_as_it_is(subject: str) -> None:
     assert cleaned(subject, 300) == subject
 
 
-@pytest.mark.parametrize("text", ["{}", '{"query": 5}', '{"query": ""}', '""', "[" * 100_000])
+@pytest.mark.parametrize("text", ["{}", '{"query": 5}', '{"query": ""}', '""', "[" * 1000])
 def test_json_without_words_is_left_alone(text: str) -> None:
     assert unwrapped(text) == text
 

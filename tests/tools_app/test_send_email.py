@@ -23,7 +23,7 @@ def server(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Mail
     """The one that EMAIL_URL names."""
     monkeypatch.setattr(utils.DNS_NAME, "_fqdn", "sender.test", raising=False)
     with mail_server() as started:
-        settings.EMAIL_CONFIGURED = {"EMAIL_HOST": "127.0.0.1"}
+        settings.EMAIL_CONFIGURED = True
         settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
         settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", started.port
         settings.EMAIL_HOST_USER, settings.EMAIL_HOST_PASSWORD = "agents", PASSWORD
@@ -183,10 +183,18 @@ def test_contradicting_settings_are_named_as_such(server: MailServer, settings: 
 
 
 def test_without_a_mail_server_it_says_what_is_missing(settings: Settings) -> None:
-    settings.EMAIL_CONFIGURED = {}
+    settings.EMAIL_CONFIGURED = False
     assert TOOL.missing() == "There is no mail server. Set EMAIL_URL."
-    settings.EMAIL_CONFIGURED = {"EMAIL_HOST": "mail.test"}
+    settings.EMAIL_CONFIGURED = True
     assert TOOL.missing() == ""
+
+
+def test_on_an_installation_without_a_mail_server_it_can_be_tried_on_the_screen(
+    settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+    send()
+    assert "To: ann@example.test" in capsys.readouterr().out
 
 
 def test_it_acts_only_when_a_person_allows_it() -> None:

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from tools_app.base import FailureKind, Found, Item, Nothing, Outcome, ToolFailure
-from tools_app.shaping import ITEM_CHARS, MOST_ITEMS, TOTAL_CHARS, as_model_sees, shaped, summary
+from tools_app.shaping import ITEM_CHARS, MOST_ITEMS, TOTAL_CHARS, shaped, summary
+from tools_app.tool_results import as_model_sees
 
 RESULTS = Found((Item("EU AI Act", "The act bans scoring.", "https://eu.test/act", "2024-07-12"), Item("Second", "x")))
 

@@ -10,6 +10,7 @@ from tests.tools_app.source_support import KEY, failure, found, kind, nothing, s
 from tools_app import arguments
 from tools_app.adapters.tavily import TOOL
 from tools_app.base import FailureKind, Permission, ToolFailure
+from tools_app.shaping import READ_CHARS, shaped
 
 URL = "https://search.test/search"
 PAGE = {
@@ -114,11 +115,15 @@ def test_null_fields_and_strange_addresses_are_borne(server: responses.RequestsM
         "no object",
     ]
     answer(server, {"results": odd})
-    items = found(TOOL, query="act").items
-    assert [(item.title, item.url) for item in items] == [
-        ("Untitled page", ""),
-        ("https://example.org/2", "https://example.org/2"),
-    ]
+    items = shaped(found(TOOL, query="act").items)
+    assert [(item.text, item.url) for item in items] == [("Text one.", ""), ("Text two.", "https://example.org/2")]
+    assert items[1].title == "https://example.org/2"
+
+
+def test_of_a_whole_page_the_beginning_is_read(server: responses.RequestsMock) -> None:
+    answer(server, {"results": [PAGE | {"content": "word " * 100_000}]})
+    (item,) = found(TOOL, query="act").items
+    assert len(item.text) < READ_CHARS + 100
 
 
 @pytest.mark.parametrize("results", [[], None])

@@ -9,10 +9,11 @@ from typing import Any
 from django.conf import settings
 
 from tools_app.adapters.alphavantage_wire import data_in, failure_in, fields_of, item_of, number_in
-from tools_app.adapters.http import Service, ask, body_of, failure_of, redact
-from tools_app.adapters.queries import cleaned
+from tools_app.adapters.http import Service, ask, body_of, failure_of
+from tools_app.adapters.queries import LONGEST_SENT, cleaned
 from tools_app.base import Call, FailureKind, Found, Nothing, Tool, ToolFailure
 from tools_app.limits import Allowance, Spacing
+from tools_app.secrets import redact
 
 LONGEST_NAME = 100
 BURST_WAIT_S = 1.2
@@ -25,6 +26,7 @@ _PARAMETERS = {
         "symbol_or_company": {
             "type": "string",
             "minLength": 1,
+            "maxLength": LONGEST_SENT,
             "description": "a ticker such as IBM or SAP.DEX, which is sure, or a company's name in English",
         },
     },

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from tools_app.adapters.http import redact
 from tools_app.base import FailureKind, Item, ToolFailure
 from tools_app.cleaning import clean_line
+from tools_app.secrets import redact
 
 _DATA = ("Global Quote", "bestMatches")  # how the key of the data begins: delayed quotes say so behind it
 # In this order: the notice about requests a second speaks of the requests a day as well.

@@ -9,6 +9,7 @@ from django.conf import settings
 from tools_app.adapters import arxiv_feed, arxiv_query
 from tools_app.adapters.arxiv_feed import Feed
 from tools_app.adapters.http import Service, ask, failure_of, retry_after_s, user_agent
+from tools_app.adapters.queries import LONGEST_SENT
 from tools_app.base import Call, FailureKind, Found, Nothing, Tool, ToolFailure
 from tools_app.limits import Spacing, try_again
 
@@ -105,7 +106,11 @@ TOOL = Tool(
     parameters={
         "type": "object",
         "properties": {
-            "query": {"type": "string", "description": "2-6 English key words, or the number of a paper."},
+            "query": {
+                "type": "string",
+                "maxLength": LONGEST_SENT,
+                "description": "2-6 English key words, or the number of a paper.",
+            },
         },
         "required": ["query"],
     },

@@ -10,11 +10,14 @@ MOST_WORDS = 6
 MOST_IDS = 5
 LONGEST_QUERY = 300
 
-_ID = re.compile(r"(?<![\w./-])(\d{4}\.\d{4,5}(?:v\d+)?|[a-z-]+(?:\.[A-Z]{2})?/\d{7}(?:v\d+)?)(?![\w/]|\.\d)")
-_AROUND_ID = re.compile(
-    r"(?:https?://)?(?:\w+\.)?arxiv\.org/(?:abs|pdf|html)/|arxiv[:.]\s*(?=\d|[a-z-]+/)|\.pdf\b", re.IGNORECASE
+_ID = re.compile(
+    r"(?<![\w./-])(\d{4}\.\d{4,5}(?:v\d{1,3})?|[a-z-]{2,20}(?:\.[A-Z]{2})?/\d{7}(?:v\d{1,3})?)(?![\w/]|\.\d)"
 )
-_PHRASE = re.compile(r'["“«]([^"“”«»]+)["”»]')
+_AROUND_ID = re.compile(
+    r"(?:https?://)?(?:\w{1,20}\.)?arxiv\.org/(?:abs|pdf|html)/|arxiv[:.]\s{0,3}(?=\d|[a-z-]{2,20}/)|\.pdf\b",
+    re.IGNORECASE,
+)
+_PHRASE = re.compile(r'["“«]([^"“”«»]{1,300})["”»]')
 _OPERATOR = re.compile(r"\b(?:AND|OR|NOT|ANDNOT)\b")
 _FIELD = re.compile(r"\b(?:ti|au|abs|co|jr|cat|rn|all|id|author|title):", re.IGNORECASE)
 

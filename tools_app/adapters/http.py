@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
-from urllib.parse import quote, quote_plus, urljoin, urlsplit
+from urllib.parse import urljoin, urlsplit
 
 import requests
 import urllib3
@@ -148,14 +148,6 @@ def failure_of(service: Service, response: requests.Response) -> ToolFailure:
         return ToolFailure(FailureKind.UPSTREAM, sentence, retry_after_s=wait_s)
     sentence = f"{service.label} sent something that is not what it should be (HTTP {status})."
     return ToolFailure(FailureKind.UPSTREAM, sentence)
-
-
-def redact(text: str, secrets: Sequence[str]) -> str:
-    """`text` without the secrets, also as they look inside an address."""
-    for secret in filter(None, secrets):
-        for form in (secret, quote(secret, safe=""), quote_plus(secret)):
-            text = text.replace(form, "[redacted]")
-    return text
 
 
 def retry_after_s(response: requests.Response) -> float | None:

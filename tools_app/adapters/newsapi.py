@@ -9,7 +9,7 @@ from django.conf import settings
 
 from tools_app.adapters.http import ask
 from tools_app.adapters.newsapi_wire import SERVICE, items_in
-from tools_app.adapters.queries import cleaned, content_words
+from tools_app.adapters.queries import LONGEST_SENT, cleaned, content_words
 from tools_app.base import Call, FailureKind, Found, Item, Nothing, Tool, ToolFailure
 
 LONGEST_QUERY = 500
@@ -19,7 +19,12 @@ LANGUAGES = frozenset(("ar", "de", "en", "es", "fr", "he", "it", "nl", "no", "pt
 _PARAMETERS = {
     "type": "object",
     "properties": {
-        "query": {"type": "string", "minLength": 1, "description": "2 to 4 key words, all of which must occur"},
+        "query": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": LONGEST_SENT,
+            "description": "2 to 4 key words, all of which must occur",
+        },
         "days": {"type": "integer", "description": f"how many days back, 1 to {MOST_DAYS}; a month when left out"},
     },
     "required": ["query"],

@@ -8,10 +8,12 @@ from typing import Any
 import requests
 from django.conf import settings
 
-from tools_app.adapters.http import Service, body_of, failure_of, redact
+from tools_app.adapters.http import Service, body_of, failure_of
 from tools_app.base import FailureKind, Item, ToolFailure
 from tools_app.cleaning import clean_line, cut
 from tools_app.limits import Allowance
+from tools_app.secrets import redact
+from tools_app.shaping import READ_CHARS
 
 SERVICE = Service("NewsAPI", (Allowance("newsapi", 100, 86_400),), lambda: (settings.NEWSAPI_KEY,))
 
@@ -86,7 +88,7 @@ def _item(article: object) -> Item | None:
     day = _text(article.get("publishedAt"))[:10]
     origin = ", ".join(filter(None, (paper, day)))
     text = ": ".join(filter(None, (origin, _joined(description, content))))
-    return Item(title or paper or "Untitled article", text, url if url.startswith(("http://", "https://")) else "", day)
+    return Item(title or paper or "Untitled article", text, url, day)
 
 
 def _joined(description: str, content: str) -> str:
@@ -100,4 +102,4 @@ def _text(value: object) -> str:
     """One line without markup. Tags go first: after unescaping, a tag that is only spoken of would go too."""
     if not isinstance(value, str):
         return ""
-    return redact(clean_line(html.unescape(_TAG.sub(" ", _CUT_SIGN.sub("", value)))), SERVICE.secrets())
+    return redact(clean_line(html.unescape(_TAG.sub(" ", _CUT_SIGN.sub("", value[:READ_CHARS])))), SERVICE.secrets())

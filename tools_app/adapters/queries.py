@@ -7,6 +7,11 @@ from collections import Counter
 from collections.abc import Iterable
 
 from tools_app.cleaning import clean_line
+from tools_app.stopwords import is_stop_word
+
+# In characters. The schemas refuse more, and whoever asks without them loses the rest before any pattern sees it: some
+# take the square of a length.
+LONGEST_SENT = 1000
 
 # Only what is clearly a question is taken off: "The Who", "Why Nations Fail" and "search engine" are subjects.
 _ASKING = re.compile(
@@ -30,19 +35,6 @@ _FIELDS = ("query", "q", "search_query", "search", "keywords", "topic", "input",
 _OPERATORS = ("AND", "OR", "NOT", "ANDNOT")
 _WORD = re.compile(r"[^\W_](?:[\w.'’#+/&-]*[\w#+])?")
 
-_STOP_WORDS = """
-a about all also an and any are as at be because been being between both but by can could did do does for from had has
-have he her his how i if in into is it its itself may me more most my no nor not of on one only or other our out over s
-shall she should so some such t than that the their them then there these they this those to too under up us very was we
-were what when where which while who whom why will with would you your
-а або але б без бути був була були в вже ви від він вона вони все для до є ж за з зі і й із її його їх ли між ми на
-навіщо над не ні о об по при про та так також те ти то той у хто це цей ця ці чи чому що щоб як яка яке який які коли де
-бы был была были быть вы да его ее её если есть еще ещё же зачем и из или их к как какая какие какой когда кто ко мы
-надо не него нее ним них но ну он она они от почему с со та тем тех то тот ты уже чего чем что чтобы эта эти это этот я
-где во
-"""
-STOP_WORDS = frozenset(_STOP_WORDS.split())
-
 
 def cleaned(query: str, most: int) -> str:
     """One line of at most `most` characters: taken out of JSON and quotes, without the words of a question."""
@@ -51,8 +43,9 @@ def cleaned(query: str, most: int) -> str:
 
 
 def unwrapped(query: str) -> str:
-    """A model may send a JSON object, or a JSON string, where the words alone are asked for."""
-    text = query.strip()
+    """At most `LONGEST_SENT` characters. A model may send a JSON object, or a JSON string, where the words alone are
+    asked for."""
+    text = query[:LONGEST_SENT].strip()
     if not text.startswith(("{", '"', "[")):
         return text
     try:
@@ -96,10 +89,10 @@ def words_of(text: str) -> list[str]:
 
 def content_words(text: str, also_without: Iterable[str] = ()) -> list[str]:
     """The words that carry the meaning, each once, in order; all of them when none does ("The Who")."""
-    empty, kept = STOP_WORDS | set(also_without), dict[str, str]()
+    empty, kept = set(also_without), dict[str, str]()
     for word in (words := words_of(text)):
         is_name = word.isupper() and len(word) > 1 and word not in _OPERATORS  # US, IT, WHO
-        if is_name or word.casefold() not in empty:
+        if is_name or not (is_stop_word(word) or word.casefold() in empty):
             kept.setdefault(word.casefold(), word)
     return list(kept.values()) or words
 

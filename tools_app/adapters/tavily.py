@@ -9,11 +9,13 @@ from typing import Any
 import requests
 from django.conf import settings
 
-from tools_app.adapters.http import Service, ask, body_of, failure_of, redact
-from tools_app.adapters.queries import cleaned
+from tools_app.adapters.http import Service, ask, body_of, failure_of
+from tools_app.adapters.queries import LONGEST_SENT, cleaned
 from tools_app.base import Call, FailureKind, Found, Item, Nothing, Tool, ToolFailure
 from tools_app.cleaning import clean_line, clean_text, cut
 from tools_app.limits import Spacing
+from tools_app.secrets import redact
+from tools_app.shaping import READ_CHARS
 
 LONGEST_QUERY = 400
 MOST_RESULTS = 5
@@ -21,7 +23,12 @@ _LONGEST_WORDS = 300
 _PARAMETERS = {
     "type": "object",
     "properties": {
-        "query": {"type": "string", "minLength": 1, "description": "3 to 10 key words that name the subject"},
+        "query": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": LONGEST_SENT,
+            "description": "3 to 10 key words that name the subject",
+        },
         "topic": {"type": "string", "enum": ["general", "news", "finance"], "description": "general when left out"},
         "time_range": {
             "type": "string",
@@ -95,13 +102,12 @@ def _item(result: object) -> Item | None:
     title, text, url, published = (_text(result.get(name)) for name in ("title", "content", "url", "published_date"))
     if not text:
         return None
-    url = url if url.startswith(("http://", "https://")) else ""
     day = _day(published)
     return Item(clean_line(title) or url or "Untitled page", f"{day}: {text}" if day else text, url, day)
 
 
 def _text(value: object) -> str:
-    return redact(clean_text(value), _SERVICE.secrets()) if isinstance(value, str) else ""
+    return redact(clean_text(value[:READ_CHARS]), _SERVICE.secrets()) if isinstance(value, str) else ""
 
 
 def _day(published: str) -> str:

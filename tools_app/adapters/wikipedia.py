@@ -9,6 +9,7 @@ from django.conf import settings
 
 from tools_app.adapters import wiki_languages, wiki_reply, wiki_search
 from tools_app.adapters.http import Service, ask, body_of, failure_of, retry_after_s, user_agent
+from tools_app.adapters.queries import LONGEST_SENT
 from tools_app.adapters.wiki_reply import Page, Reply
 from tools_app.adapters.wiki_search import Search
 from tools_app.base import Call, FailureKind, Found, Item, Nothing, Tool, ToolFailure
@@ -127,7 +128,11 @@ TOOL = Tool(
     parameters={
         "type": "object",
         "properties": {
-            "query": {"type": "string", "description": "2-6 key words that name the subject."},
+            "query": {
+                "type": "string",
+                "maxLength": LONGEST_SENT,
+                "description": "2-6 key words that name the subject.",
+            },
             "language": {
                 "type": "string",
                 "description": "Code of the Wikipedia to search, such as en or uk. Leave it out for the usual one.",

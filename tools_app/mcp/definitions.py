@@ -101,13 +101,6 @@ def shown(text: str) -> str:
     return f"“{cut(clean_line(text), 80)}”"
 
 
-def visible(text: str) -> str:
-    """With an escape for each character that cannot be seen. JSON stays the same JSON."""
-    return "".join(
-        character if without_hidden(character) == character else json.dumps(character)[1:-1] for character in text
-    )
-
-
 def _references(schema: Any) -> Iterator[str]:
     parts = schema if isinstance(schema, list) else schema.values() if isinstance(schema, dict) else ()
     if isinstance(schema, dict):

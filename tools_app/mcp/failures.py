@@ -6,10 +6,10 @@ import httpx2
 from mcp import MCPError
 from mcp_types import CONNECTION_CLOSED, INVALID_PARAMS, METHOD_NOT_FOUND, REQUEST_TIMEOUT
 
-from tools_app.adapters.http import redact
 from tools_app.base import FailureKind, ToolFailure
 from tools_app.cleaning import clean_line, cut
 from tools_app.mcp.places import Program, Server
+from tools_app.secrets import redact
 
 logger = logging.getLogger(__name__)
 

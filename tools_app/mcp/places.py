@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tools_app.base import FailureKind, ToolFailure
-from tools_app.named_secrets import filled, is_credential, value_of, variables_in
+from tools_app.secrets import filled, is_credential, value_of, variables_in
 
 # What is shorter also occurs in ordinary text, which would come out with holes.
 _SHORTEST_SECRET = 6
@@ -80,5 +80,5 @@ class Server:
 def from_config(key: str, config: Mapping[str, Any]) -> Server:
     """`config`: {"command": [...], "env": {...}} or {"url": ..., "headers": {...}}."""
     if config.get("command"):
-        return Server(key, Program(tuple(config["command"]), config.get("env", {})))
-    return Server(key, Address(config["url"], config.get("headers", {})))
+        return Server(key, Program(tuple(config["command"]), config.get("env") or {}))
+    return Server(key, Address(config["url"], config.get("headers") or {}))

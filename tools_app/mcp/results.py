@@ -13,10 +13,10 @@ from mcp_types import (
     TextResourceContents,
 )
 
-from tools_app.adapters.http import redact
 from tools_app.base import FailureKind, Found, Item, Nothing, ToolFailure
 from tools_app.cleaning import clean_line, cut
 from tools_app.mcp.places import Server
+from tools_app.secrets import redact
 
 LONGEST_TEXT = 20_000
 LONGEST_ERROR = 1000

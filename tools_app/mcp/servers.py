@@ -1,17 +1,18 @@
 """The MCP servers of this installation and their tools. Importing this loads nothing of the mcp package."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 from django.conf import settings
-from django.utils.module_loading import import_string
 
 from tools_app.base import Call, FailureKind, Found, Nothing, Permission, Tool, ToolFailure
+from tools_app.cleaning import visible
 from tools_app.mcp import catalogue
 from tools_app.mcp.catalogue import Refreshed
-from tools_app.mcp.definitions import DefinitionChanged, described, visible
+from tools_app.mcp.definitions import DefinitionChanged, Listed, described
 from tools_app.mcp.places import Server, from_config
 from tools_app.models_mcp import McpServer, McpTool
 
@@ -35,13 +36,15 @@ def refresh(key: str, deadline_s: float = LISTING_S) -> Refreshed:
     server = known().get(key)
     if server is None:
         raise ToolFailure(FailureKind.CONFIG, f"There is no enabled MCP server {key!r}.")
-    return catalogue.store(key, import_string("tools_app.mcp.client.list_tools")(server, deadline_s))
+    return catalogue.store(key, _client().list_tools(server, deadline_s))
 
 
 def tools() -> list[Tool]:
     """The approved ones."""
     servers = known()
-    return [_tool(row, servers[row.server]) for row in McpTool.objects.filter(approved=True, server__in=servers)]
+    return [
+        _Approved(row, servers[row.server]).tool() for row in McpTool.objects.filter(approved=True, server__in=servers)
+    ]
 
 
 @contextmanager
@@ -56,32 +59,53 @@ def use(key: str, target: Any) -> Iterator[None]:
         _in_use.update(before)
 
 
-def _tool(row: McpTool, server: Server) -> Tool:
-    def run(arguments: Mapping[str, Any], call: Call) -> Found | Nothing:
+@dataclass(frozen=True, slots=True)
+class _Approved:
+    """An approved tool, at work."""
+
+    row: McpTool
+    server: Server
+
+    def tool(self) -> Tool:
+        row, reads = self.row, self.row.permission == Permission.READ
+        return Tool(
+            name=row.name,
+            label=f"{row.title or row.wire_name} ({row.server})",
+            description=described(row.description),
+            parameters=row.input_schema,
+            run=self.run,
+            permission=Permission(row.permission),
+            side_effects="" if reads else f"Whatever the MCP server “{row.server}” does when it is asked.",
+            missing=lambda: self.server.lacks,
+            preview=None if reads else self.preview,
+        )
+
+    def run(self, arguments: Mapping[str, Any], call: Call) -> Found | Nothing:
         try:
-            outcome: Found | Nothing = import_string("tools_app.mcp.client.call_tool")(
-                server, row.wire_name, arguments, call.left_s(), row.digest
-            )
+            return _client().call_tool(self.server, self.row.wire_name, arguments, call.left_s(), self.row.digest)
         except DefinitionChanged as change:
-            catalogue.distrust(row)
+            catalogue.distrust(self.row)
             with suppress(ToolFailure):  # that two names collide now is for the person who looks at the server
-                catalogue.store(row.server, change.listing)
+                catalogue.store(self.row.server, change.listing)
             raise
-        return outcome
 
-    def preview(arguments: Mapping[str, Any], call: Call) -> str:
+    def preview(self, arguments: Mapping[str, Any], call: Call) -> str:
         exactly = visible(json.dumps(arguments, indent=2, ensure_ascii=False))
-        return f"MCP server: {row.server}\nTool: {row.wire_name}\nArguments:\n{exactly}"
+        return f"MCP server: {self.row.server}\nTool: {self.row.wire_name}\nArguments:\n{exactly}"
 
-    reads = row.permission == Permission.READ
-    return Tool(
-        name=row.name,
-        label=f"{row.title or row.wire_name} ({row.server})",
-        description=described(row.description),
-        parameters=row.input_schema,
-        run=run,
-        permission=Permission(row.permission),
-        side_effects="" if reads else f"Whatever the MCP server “{row.server}” does when it is asked.",
-        missing=lambda: server.lacks,
-        preview=None if reads else preview,
-    )
+
+class _Client(Protocol):
+    """`tools_app.mcp.client`"""
+
+    def list_tools(self, server: Server, deadline_s: float) -> Sequence[Listed]: ...
+
+    def call_tool(
+        self, server: Server, wire_name: str, arguments: Mapping[str, Any], deadline_s: float, approved: str
+    ) -> Found | Nothing: ...
+
+
+def _client() -> _Client:
+    # The package behind it takes a second to load, which nobody shall wait for who speaks to no server.
+    from tools_app.mcp import client  # noqa: PLC0415
+
+    return client

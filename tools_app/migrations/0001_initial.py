@@ -2,7 +2,6 @@
 
 import django.core.validators
 import django.db.models.deletion
-import tools_app.base
 from django.conf import settings
 from django.db import migrations, models
 
@@ -44,7 +43,7 @@ class Migration(migrations.Migration):
                 ('input_schema', models.JSONField(default=dict)),
                 ('hints', models.JSONField(default=dict, help_text='What the server says that it does. Nothing relies on it.')),
                 ('digest', models.CharField(help_text='Of its definition.', max_length=64)),
-                ('permission', models.CharField(choices=[('READ', 'READ'), ('WRITE', 'WRITE'), ('EXEC', 'EXEC')], default=tools_app.base.Permission['EXEC'], help_text="READ runs at once. WRITE and EXEC wait for a person's word on each call.", max_length=5)),
+                ('permission', models.CharField(choices=[('READ', 'READ'), ('WRITE', 'WRITE'), ('EXEC', 'EXEC')], default='EXEC', help_text="READ runs at once. WRITE and EXEC wait for a person's word on each call.", max_length=5)),
                 ('approved', models.BooleanField(default=False)),
                 ('changed', models.BooleanField(default=False, help_text='Since it was approved.')),
                 ('listed_at', models.DateTimeField()),
@@ -86,7 +85,7 @@ class Migration(migrations.Migration):
             name='Approval',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('status', models.CharField(choices=[('PENDING', 'Waiting for an answer'), ('APPROVED', 'Approved'), ('REFUSED', 'Refused'), ('EXPIRED', 'Nobody answered in time')], default='PENDING', max_length=10)),
+                ('status', models.CharField(choices=[('PENDING', 'Waiting for an answer'), ('APPROVED', 'Approved'), ('REFUSED', 'Refused'), ('EXPIRED', 'Nobody answered in time'), ('WITHDRAWN', 'The debate was stopped')], default='PENDING', max_length=10)),
                 ('expires_at', models.DateTimeField()),
                 ('decided_at', models.DateTimeField(null=True)),
                 ('created_at', models.DateTimeField(auto_now_add=True)),

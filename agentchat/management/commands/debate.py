@@ -76,7 +76,7 @@ def _rounds(text: str) -> int:
 
 
 def _make_ready() -> None:
-    logging.getLogger("tools_app").setLevel(logging.CRITICAL)  # the screen tells of every call
+    logging.getLogger("tools_app").setLevel(logging.ERROR)  # the screen tells of every call that fails
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     # As with `make run`: on an installation of one's own, agents are on unless they were switched off.
     if not settings.AGENTS_ENABLED and not (settings.LOCAL and not environment.text("AGENTS_ENABLED")):

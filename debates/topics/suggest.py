@@ -12,8 +12,8 @@ from django.contrib.auth.models import User
 from debates import leases
 from debates.cleaning import clean_line
 from debates.errors import AgentsDisabled, InvalidDebate
-from debates.topic_reply import topic_in
-from debates.topic_words import LANGUAGES, prompt_for
+from debates.topics.reply import topic_in
+from debates.topics.words import LANGUAGES, prompt_for
 from providers import utility
 from providers.base import ProviderError
 from tools_app import registry
@@ -84,7 +84,8 @@ def _made(owner: User, code: str, category: str) -> Suggestion:
 
 
 def _first_ready() -> Tool:
-    known = [tool for tool in map(registry.get, _SOURCES) if tool]
+    tools = registry.tools()
+    known = [tools[name] for name in _SOURCES if name in tools]
     for tool in known:
         if not tool.missing():
             return tool

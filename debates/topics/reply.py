@@ -4,7 +4,8 @@ import re
 
 from debates.cleaning import clean_line, clean_text
 
-SHORTEST, LONGEST = 10, 200
+# In characters. Of a reply that goes on the rest is not read: composing stacked marks takes the square of their number.
+SHORTEST, LONGEST, LONGEST_READ = 10, 200, 4000
 
 _MARKUP = re.compile(r"^(?:\s|[#>•–-]|\d{1,2}[.)]\s)+|[*`]+|__")
 _LABELS = (
@@ -34,7 +35,7 @@ _OPENING, _CLOSING = "\"'“„«‘「『", "\"'”»“’」』"
 
 def topic_in(reply: str) -> str:
     """One sentence without markup, label and quotes; "" when nothing there can be a topic."""
-    lines = [line for line in map(_bare, clean_text(reply).splitlines()) if line]
+    lines = [line for line in map(_bare, clean_text(reply[:LONGEST_READ]).splitlines()) if line]
     if not lines or lines[0].replace("’", "'").lower().startswith(_REFUSALS):
         return ""
     topic = _unquoted(_sentence(_likeliest([_LABEL.sub("", line, count=1) for line in lines])))

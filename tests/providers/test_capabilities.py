@@ -1,0 +1,50 @@
+"""Which models are given tools."""
+
+from collections.abc import Iterator
+
+import pytest
+from pytest_django import Settings
+
+from providers import capabilities, registry
+from providers.base import ModelInfo
+from providers.scripted import ScriptedProvider
+
+pytestmark = pytest.mark.usefixtures("nothing_shared")
+
+
+@pytest.fixture
+def nothing_shared(settings: Settings) -> None:
+    settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.dummy.DummyCache"}}
+
+
+@pytest.fixture
+def now(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[float]]:
+    """The time is its last entry."""
+    times = [1000.0]
+    monkeypatch.setattr(capabilities, "clock", lambda: times[-1])
+    monkeypatch.setattr(capabilities, "_refused_at", {})
+    with registry.use("scripted", ScriptedProvider([ModelInfo("can", tools=True), ModelInfo("cannot", tools=False)])):
+        yield times
+
+
+def test_what_a_server_says_of_its_models_holds(now: list[float]) -> None:
+    assert capabilities.takes_tools("scripted", "can")
+    assert not capabilities.takes_tools("scripted", "cannot")
+
+
+def test_a_model_of_which_nothing_is_said_is_tried(now: list[float]) -> None:
+    assert capabilities.takes_tools("scripted", "unknown")
+
+
+def test_a_refusal_holds_for_a_day(now: list[float]) -> None:
+    capabilities.tools_refused("scripted", "can")
+    assert not capabilities.takes_tools("scripted", "can")
+    now.append(1000.0 + 86_399)
+    assert not capabilities.takes_tools("scripted", "can")
+    now.append(1000.0 + 86_400)
+    assert capabilities.takes_tools("scripted", "can")
+
+
+def test_a_refusal_is_that_of_one_model(now: list[float]) -> None:
+    capabilities.tools_refused("scripted", "can")
+    assert capabilities.takes_tools("scripted", "unknown")
