@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -11,8 +11,17 @@ from debates.citing.verdicts import Verdict, known
 
 _SIGNS = {"found": "✓", "near": "≈", "doubtful": "?", "missing": "✕"}
 
-# Codes with the worst verdict on each, in a form that a cache can hold.
-Marks = tuple[tuple[str, Verdict], ...]
+
+class Placed(NamedTuple):
+    """The worst verdict on the citations of a code, or on the one at `place`: its index in the order of the text."""
+
+    code: str
+    verdict: Verdict
+    place: int | None = None
+
+
+# In a form that a cache can hold.
+Marks = tuple[Placed, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +52,25 @@ def footnotes(checked: Sequence[Mapping[str, Any]]) -> list[Footnote]:
         code = mark["code"]
         note = notes.setdefault(code, Footnote(code, mark["title"], mark["url"], verdict))
         note.worst = min(note.worst, verdict, key=lambda either: either.rank)
-        if verdict is not Verdict.EXISTS:  # the link says so already
-            note.findings.append(Finding(verdict, mark["text"]))
+        finding = Finding(verdict, mark["text"])
+        if verdict is not Verdict.EXISTS and finding not in note.findings:  # the link says that it exists
+            note.findings.append(finding)
     return sorted(notes.values(), key=lambda note: not note.code)
 
 
 def marks_of(checked: Sequence[Mapping[str, Any]]) -> Marks:
-    return tuple((note.code, note.worst) for note in footnotes(checked) if note.code)
+    """Marks that an earlier release stored have no place and hold for every citation of their code."""
+    worst: dict[tuple[str, int | None], Verdict] = {}
+    for verdict, mark in sorted(known(checked), key=lambda pair: pair[0].rank):
+        if mark["code"]:
+            worst.setdefault((mark["code"], mark.get("place")), verdict)
+    return tuple(Placed(code, verdict, place) for (code, place), verdict in worst.items())
+
+
+def verdict_at(place: int | None, code: str, marks: Marks) -> Verdict:
+    """What the citation at `place` shows at `code`, which `marks` know; without a place the worst of the code."""
+    found = [mark.verdict for mark in marks if mark.code == code and (place is None or mark.place in (None, place))]
+    return min(found, key=lambda verdict: verdict.rank, default=Verdict.EXISTS)
 
 
 def sign_of(verdict: Verdict) -> str:

@@ -26,7 +26,7 @@ from markdown_it.token import Token
 
 from debates.citing.sentences import Citation, citations
 from debates.cleaning import without_hidden
-from debates.footnotes import Marks, reference
+from debates.footnotes import Marks, reference, verdict_at
 
 BLOCKS = {"p", "br", "hr", "pre", "blockquote", "ul", "ol", "li", "h3", "h4", "h5", "h6"}
 TABLES = {"table", "thead", "tbody", "tr", "th", "td"}
@@ -44,12 +44,15 @@ class _Cited(NamedTuple):
 
 
 class _Places:
-    """The codes that become links, and what stands for each of them until the HTML is made."""
+    """The codes of a text that become links, and what stands for each of them until the HTML is made."""
 
-    def __init__(self, codes: Sequence[str]) -> None:
+    def __init__(self, whole: str, marks: Marks) -> None:
         self._nonce = secrets.token_hex(16)
-        self._codes = frozenset(codes)
+        self._marks = marks
+        self._codes = frozenset(mark.code for mark in marks)
         self._cited: dict[str, _Cited] = {}
+        found = enumerate(citations(whole) if marks else ())
+        self._ahead = [(index, whole.count("\n", 0, one.start), _numbers(one)) for index, one in found]
 
     def cited(self, text: str) -> _Cited:
         if text not in self._cited:
@@ -57,22 +60,40 @@ class _Places:
             self._cited[text] = _Cited([one.start for one in found], {one.start: one for one in found})
         return self._cited[text]
 
-    def words(self, text: str, citation: Citation) -> str:
+    def index(self, citation: Citation, lines: Sequence[int]) -> int | None:
+        """Which citation of the whole text it is that stands in a part of it, from one of the `lines` to before the
+        other; to be asked in the order of the text. None where Markdown sees other citations than the whole has."""
+        self._ahead = [ahead for ahead in self._ahead if ahead[1] >= lines[0]]
+        for passed, (index, line, numbers) in enumerate(self._ahead):
+            if line < lines[1] and numbers == _numbers(citation):
+                del self._ahead[: passed + 1]
+                return index
+        return None
+
+    def words(self, text: str, citation: Citation, index: int | None) -> str:
         """The words of a citation with a placeholder for each known code."""
         done, end = citation.words
+        at = "" if index is None else index
         pieces = []
         for code in citation.codes:
             if f"S{code.number}" in self._codes:
-                pieces += [text[done : code.start], f"{self._nonce}S{code.number};"]
+                pieces += [text[done : code.start], f"{self._nonce}{at}S{code.number};"]
                 done = code.end
         return "".join([*pieces, text[done:end]])
 
-    def filled(self, html: str, verdicts: Marks) -> str:
-        links = {code: reference(code, verdict) for code, verdict in verdicts}
-        return re.sub(rf"{self._nonce}(S\d+);", lambda place: links[place[1]], html)
+    def filled(self, html: str) -> str:
+        return re.sub(rf"{self._nonce}(\d*)(S\d+);", self._link, html)
+
+    def _link(self, place: re.Match[str]) -> str:
+        index = int(place[1]) if place[1] else None
+        return reference(place[2], verdict_at(index, place[2], self._marks))
 
     def _knows(self, citation: Citation) -> bool:
         return any(f"S{code.number}" in self._codes for code in citation.codes)
+
+
+def _numbers(citation: Citation) -> list[int]:
+    return [code.number for code in citation.codes]
 
 
 def _demote_headings(state: StateCore) -> None:
@@ -89,7 +110,7 @@ def _cite(state: StateInline, silent: bool) -> bool:
     if citation is None or citation.end > state.posMax:
         return False
     if not silent:
-        state.push("cite", "", 0).content = places.words(state.src, citation)
+        state.push("cite", "", 0).meta = {"of": state.src, "citation": citation}
     state.pos = citation.end
     return True
 
@@ -104,6 +125,16 @@ def _text_until_a_citation(state: StateInline, silent: bool) -> bool:
     if not silent:
         state.append_pending(state.src[begun : state.pos])
     return True
+
+
+def _place_citations(state: StateCore) -> None:
+    """What Markdown parses are parts of the text; each of them knows its lines."""
+    places: _Places = state.env["places"]
+    for part in state.tokens:
+        for token in part.children or ():
+            if token.type == "cite":
+                citation = token.meta["citation"]
+                token.content = places.words(token.meta["of"], citation, places.index(citation, part.map or (0, 0)))
 
 
 def _unlink_citations(state: StateCore) -> None:
@@ -135,6 +166,7 @@ def _parser() -> MarkdownIt:
     parser.disable(["image", "reference"])  # a line like "[S1]: https://…" would vanish as a definition
     parser.inline.ruler.at("text", _text_until_a_citation)
     parser.inline.ruler.before("text", "cite", _cite)
+    parser.core.ruler.push("place_citations", _place_citations)
     parser.core.ruler.push("unlink_citations", _unlink_citations)
     parser.core.ruler.push("demote_headings", _demote_headings)
     parser.add_render_rule("cite", _cite_html)
@@ -148,9 +180,9 @@ _PARSER = _parser()
 def to_html(text: str, limit: int = LIMIT, marks: Marks = ()) -> str:
     """`marks`: the citations that become links. A text longer than `limit` is shown as it is: hostile Markdown takes
     time that grows with its length squared."""
-    places = _Places([code for code, _ in marks])
+    places = _Places(text, marks)
     html = _plain(text, places) if len(text) > limit else _formatted(text, places)
-    return places.filled(without_hidden(html), marks)  # an entity of Markdown's can be anything
+    return places.filled(without_hidden(html))  # an entity of Markdown's can be anything
 
 
 def _formatted(text: str, places: _Places) -> str:
@@ -163,6 +195,7 @@ def _formatted(text: str, places: _Places) -> str:
 def _plain(text: str, places: _Places) -> str:
     pieces, done = [], 0
     for citation in places.cited(text).at.values():
-        pieces += [text[done : citation.start], places.words(text, citation)]
+        index = places.index(citation, (0, text.count("\n") + 1))
+        pieces += [text[done : citation.start], places.words(text, citation, index)]
         done = citation.end
     return linebreaks("".join([*pieces, text[done:]]), autoescape=True)

@@ -22,14 +22,15 @@ from tools_app.models import ToolCall as CallRow
 Mode = ToolsModeChoices
 
 BRIEFING_TIMEOUT_S = 8
-BRIEFING_TOOLS = 1
+# The best source first; the next one only when that has nothing or does not answer.
+BRIEFING_SOURCES = 2
 # A model that called nothing in so many turns is briefed from then on.
 PATIENCE_TURNS = 2
 
 
 def usable(conversation: Conversation) -> bool:
     """Whether this debate has any source or tool here and now."""
-    if conversation.tools_mode == Mode.OFF or not conversation.tools:
+    if not conversation.is_sourced:
         return False
     return bool(Session(Errand(conversation.owner_id), conversation.tools).offered())
 
@@ -83,12 +84,15 @@ class Research:
         self._session.put_away_unasked()
         if self._mode != Mode.BRIEFING:
             return
-        names = self._session.searchable()[:BRIEFING_TOOLS]
+        names = self._session.searchable()[:BRIEFING_SOURCES]
         if not names:
             return
         queries = yield from queries_for(self._conversation.topic, self._said, self._conversation.language)
-        calls = [ToolCall(uuid.uuid4().hex, name, json.dumps({"query": query})) for query in queries for name in names]
-        yield from self._released(self._session.run(calls, timeout_s=BRIEFING_TIMEOUT_S))
+        for name in names:
+            calls = [ToolCall(uuid.uuid4().hex, name, json.dumps({"query": query})) for query in queries]
+            yield from self._released(self._session.run(calls, timeout_s=BRIEFING_TIMEOUT_S))
+            if self._found:
+                return
 
     def material(self) -> str:
         if registry.profile(self._seat.provider).tiny:

@@ -35,6 +35,12 @@ class CitationSerializer(serializers.Serializer[Any]):
         choices=_VERDICTS, help_text="What came of comparing the message with the source."
     )
     text = serializers.CharField(help_text="The quotation, number or claim concerned.")
+    place = serializers.IntegerField(
+        allow_null=True,
+        required=False,
+        help_text="Which citation of the message it belongs to, counted from 0; null where it holds for all of this "
+        "code or the message names no source. Messages of earlier releases do not have it.",
+    )
     title = serializers.CharField(help_text="Of the source; empty when there is none of that code.")
     url = serializers.CharField()
 

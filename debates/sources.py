@@ -51,7 +51,7 @@ def _passage(source: Source) -> Passage:
     return Passage(source.number, f"{source.title} {source.url} {source.published}", source.passage)
 
 
-def _with_source(mark: dict[str, str], by_code: Mapping[str, Source]) -> dict[str, Any]:
+def _with_source(mark: dict[str, Any], by_code: Mapping[str, Source]) -> dict[str, Any]:
     source = by_code.get(mark["code"])
     return {**mark, "title": source.title if source else "", "url": source.url if source else ""}
 

@@ -18,6 +18,7 @@ from debates.services import create_debate
 from providers import registry
 from providers.scripted import ScriptedProvider
 from tests.fakes.valkey import ValkeyServer
+from tools_app import closed
 
 # Nobody outside is asked, neither from here nor from the processes that tests start: at this address nothing listens.
 NOBODY = "http://127.0.0.1:9/"
@@ -43,6 +44,7 @@ def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> No
 @pytest.fixture(autouse=True)
 def installation(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listening, "RETRY_WAITS_S", ())  # a failure fails at once; test_retries has the rest
+    closed.reopen_all()
     settings.AGENTS_ENABLED = True
     settings.ROUND_PAUSE_MS = 0
     for name in SOURCES:

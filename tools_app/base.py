@@ -36,12 +36,16 @@ class FailureKind(StrEnum):
 
 
 class ToolFailure(Exception):
-    """`str(error)` is read by the model and by people: what happened and what to do. It holds no secret."""
+    """`str(error)` is read by the model and by people: what happened and what to do. It holds no secret.
+    `ours`: the source was not asked, so it has said nothing."""
 
-    def __init__(self, kind: FailureKind, message: str, *, retry_after_s: float | None = None) -> None:
+    def __init__(
+        self, kind: FailureKind, message: str, *, retry_after_s: float | None = None, ours: bool = False
+    ) -> None:
         super().__init__(message)
         self.kind = kind
         self.retry_after_s = retry_after_s
+        self.ours = ours
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,10 @@ _HIDDEN_CHARS = (
 _UNSEEN_CHARS = r"\u061c\u200e\u200f\u2800\ufe00-\ufe0f\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
 _HIDDEN = re.compile(f"[{_HIDDEN_CHARS}]")
 _UNSEEN = re.compile(f"[{_HIDDEN_CHARS}{_UNSEEN_CHARS}]")
+MOST_MARKS = 30
+_STACKED = re.compile(
+    rf"[\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]{{{MOST_MARKS},}}"
+)
 _SENTENCE_END = re.compile(r"""[.!?…]["'”’)\]]*(?=\s)|[。！？]""")
 
 
@@ -31,7 +35,12 @@ def visible(text: str) -> str:
 
 def clean_text(text: str, keep: str = "") -> str:
     text = without_hidden(_LINE_ENDS.sub("\n", text), keep)
-    return unicodedata.normalize("NFC", text).strip()
+    return unicodedata.normalize("NFC", _few_marks(text)).strip()
+
+
+def _few_marks(text: str) -> str:
+    """Of marks stacked on one letter the first ones stay: to put them in order takes the square of their number."""
+    return text if text.isascii() else _STACKED.sub(lambda marks: marks[0][:MOST_MARKS], text)
 
 
 def clean_line(text: str) -> str:

@@ -1,5 +1,6 @@
 """Arguments that nearly fit a schema, put right where it is plain what was meant: "5" where a number is wanted."""
 
+import threading
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -15,9 +16,42 @@ from tools_app.json_text import parsed
 _OPENINGS = {"additionalProperties", "unevaluatedProperties", "patternProperties", "dependentSchemas", "if"}
 _OPENINGS |= {"allOf", "anyOf", "oneOf", "$ref", "$dynamicRef"}
 
+MOST_REFERENCES = 1000
+
+_followed = threading.local()
+
+
+def _unchecked(*_: Any) -> tuple[()]:
+    """A pattern of somebody else's can take a regular expression for ever, and all other threads with it. The server
+    that wrote it checks it itself."""
+    return ()
+
+
+def _named_only(validator: Validator, allowed: Any, instance: Any, schema: Mapping[str, Any]) -> Iterable[Any]:
+    if "patternProperties" in schema:
+        return ()
+    return _ADDITIONAL(validator, allowed, instance, schema) or ()
+
+
+def _bounded(validator: Validator, reference: Any, instance: Any, schema: Mapping[str, Any]) -> Iterable[Any]:
+    """References to references multiply: a short schema can ask for more of them than there is time."""
+    _followed.count += 1
+    if _followed.count > MOST_REFERENCES:
+        raise RecursionError("The schema refers too often.")
+    return _REFERENCE(validator, reference, instance, schema) or ()
+
+
+_ADDITIONAL = Draft202012Validator.VALIDATORS["additionalProperties"]
+_REFERENCE = Draft202012Validator.VALIDATORS["$ref"]
 # JSON Schema calls 5.0 an integer, Python's range() does not.
 _Checker: type[Validator] = extend(  # type: ignore[no-untyped-call]
     Draft202012Validator,
+    {
+        **dict.fromkeys(("pattern", "patternProperties", "unevaluatedProperties", "propertyNames"), _unchecked),
+        "additionalProperties": _named_only,
+        "$ref": _bounded,
+        "$dynamicRef": _bounded,
+    },
     type_checker=Draft202012Validator.TYPE_CHECKER.redefine(
         "integer", lambda _checker, value: isinstance(value, int) and not isinstance(value, bool)
     ),
@@ -26,7 +60,8 @@ _Checker: type[Validator] = extend(  # type: ignore[no-untyped-call]
 
 def check(arguments: dict[str, Any], schema: Mapping[str, Any]) -> list[ValidationError]:
     """Changes `arguments` and returns what still does not fit. Raises whatever a broken schema makes the checker do."""
-    _Checker.check_schema(dict(schema))
+    _followed.count = 0
+    Draft202012Validator.check_schema(dict(schema))
     _drop_strays(arguments, schema)
     # The registry is empty: what a reference names elsewhere is not fetched.
     checker = _Checker(dict(schema), registry=Registry())

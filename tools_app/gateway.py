@@ -41,6 +41,7 @@ Label = Callable[[str, Sequence[Item]], Sequence[str]]
 
 MOST_CALLS_A_TURN = 24
 LONGEST_KEPT_TEXT = 4000
+PASSING = (FailureKind.UPSTREAM, FailureKind.TIMEOUT, FailureKind.RATE)
 AGAIN = "You made this very call before in this turn. This is what came of it:\n"
 
 
@@ -189,6 +190,8 @@ class Session:
         content = tool_results.as_model_sees(job.name, job.given, outcome, labels)
         audit.complete(job.row, outcome, content, ms=ms, from_cache=from_cache)
         wrong = isinstance(outcome, ToolFailure) and outcome.kind is FailureKind.BAD_ARGUMENTS
+        if isinstance(outcome, ToolFailure) and outcome.kind in PASSING:  # the same call may be made again
+            self._made = {digest: made for digest, made in self._made.items() if made is not job}
         job.outcome, job.answer = outcome, Answer(job.call.id, content, wrong_arguments=wrong)
 
     def look_up(self, name: str, given: Mapping[str, Any]) -> Generator[Tick, None, Outcome]:

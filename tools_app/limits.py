@@ -19,11 +19,12 @@ sleep: Callable[[float], None] = time.sleep  # tests put their own here
 
 @dataclass(frozen=True, slots=True)
 class Spacing:
-    """Requests start at least `every_s` apart; with `one_at_a_time` the next one also waits for the end of the last."""
+    """Requests start at least `every_s` apart. With `at_once` no more than so many are under way, and the next one waits
+    for the end of another."""
 
     key: str
     every_s: float
-    one_at_a_time: bool = False
+    at_once: int = 0
 
     @property
     def demand(self) -> Demand:
@@ -31,7 +32,7 @@ class Spacing:
 
     def failure(self, label: str, seconds: float) -> ToolFailure:
         sentence = f"{label} is asked more often than it allows. {try_again(seconds)}"
-        return ToolFailure(FailureKind.RATE, sentence, retry_after_s=seconds)
+        return ToolFailure(FailureKind.RATE, sentence, retry_after_s=seconds, ours=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class Allowance:
 
     def failure(self, label: str, seconds: float) -> ToolFailure:
         sentence = f"The requests that this installation may send to {label} are used up. {try_again(seconds)}"
-        return ToolFailure(FailureKind.QUOTA, sentence, retry_after_s=seconds)
+        return ToolFailure(FailureKind.QUOTA, sentence, retry_after_s=seconds, ours=True)
 
 
 Limit = Spacing | Allowance
@@ -60,7 +61,7 @@ def within(limits: Sequence[Limit], label: str, left_s: Callable[[], float]) -> 
     that says when to try again. Without Redis the limits hold for this process alone."""
     with ExitStack() as held:
         for limit in limits:
-            if isinstance(limit, Spacing) and limit.one_at_a_time:
+            if isinstance(limit, Spacing) and limit.at_once:
                 # Before the slot is reserved: one reserved while another request runs on would be past when it ends.
                 held.callback(_turn(limit, label, left_s))
         if limits:
@@ -69,11 +70,13 @@ def within(limits: Sequence[Limit], label: str, left_s: Callable[[], float]) -> 
 
 
 def _turn(limit: Spacing, label: str, left_s: Callable[[], float]) -> Release:
-    while not (release := ledgers.current().hold(limit.key, max(left_s(), 0) + LOCK_GRACE_S)):
+    while True:
+        for place in range(limit.at_once):
+            if release := ledgers.current().hold(f"{limit.key}:{place}", max(left_s(), 0) + LOCK_GRACE_S):
+                return release
         if left_s() <= POLL_S:
             raise limit.failure(label, limit.every_s)
         sleep(POLL_S)
-    return release
 
 
 def _wait_for_slot(limits: Sequence[Limit], label: str, left_s: float) -> None:

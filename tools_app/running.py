@@ -13,7 +13,7 @@ from django.core.cache import cache
 from django.db import connections
 
 from providers.base import TICK_S, Tick
-from tools_app import arguments
+from tools_app import arguments, closed
 from tools_app.audit import Errand
 from tools_app.base import FailureKind, Found, Outcome, Permission, Tool, ToolFailure
 
@@ -64,6 +64,7 @@ class Run:
         try:
             return self._kept() or self._asked()
         except ToolFailure as failure:
+            closed.note(self.tool.name, failure)
             return failure.with_traceback(None)
         except Exception:
             logger.exception("The tool %s met a fault of its own", self.tool.name)
@@ -72,6 +73,7 @@ class Run:
             connections.close_all()
 
     def _asked(self) -> Outcome:
+        closed.refuse(self.tool.name)
         outcome = self.tool.run(self.given, self._errand.call(self.left_s))
         if self.tool.cache_s and isinstance(outcome, Found):  # only what was found: a failure passes, and so may a gap
             self._keep(outcome)

@@ -9,12 +9,13 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from itertools import chain
+from typing import Any
 from urllib.parse import unquote
 
 from debates.citing.claims import are_theirs, claims_a_source
 from debates.citing.figures import figures
 from debates.citing.passages import NEAR, Passage, ReadPassage, is_cyrillic
-from debates.citing.sentences import FILLER, LINK, QUOTATION, Sentence, sentences
+from debates.citing.sentences import FILLER, LINK, QUOTATION, Cited, Sentence, sentences
 from debates.citing.verdicts import Verdict, shortened
 
 # Near quotations are looked for so often in a message; shorter ones than so many words are no quotations.
@@ -24,13 +25,16 @@ _SCHEME = re.compile(r"^(?:https?://)?(?:www\.)?|^doi:\s?|^arxiv[: ]{1,2}")
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """`code` is "S2", or "" where no source was named. `text` is the quotation, number or claim concerned."""
+    """`code` is "S2", or "" where no source was named. `text` is the quotation, number or claim concerned. `place` is
+    the index of the citation that it belongs to, in the order of the text; None where it holds for every citation of
+    the code, and where no source was named."""
 
     code: str
     verdict: Verdict
     text: str = ""
+    place: int | None = None
 
-    def as_dict(self) -> dict[str, str]:
+    def as_dict(self) -> dict[str, Any]:
         return asdict(self)
 
 
@@ -58,28 +62,28 @@ class _Checker:
             yield from self._unsourced(sentence)
             return
         self._has_cited = True
-        known = [(place, number) for place, number in sentence.codes if number in self._passages][:MOST_MARKS]
-        unknown = (number for _, number in sentence.codes if number not in self._passages)
+        known = [cited for cited in sentence.codes if cited.number in self._passages][:MOST_MARKS]
+        unknown = (cited.number for cited in sentence.codes if cited.number not in self._passages)
         yield from (Mark(f"S{number}", Verdict.NO_SUCH_SOURCE) for number in unknown)
         named = set()
         for mark in chain(self._quotations(sentence, known), self._figures(sentence, known)) if known else ():
             named.add(mark.code)
             yield mark
-        yield from (Mark(f"S{number}", Verdict.EXISTS) for _, number in known if f"S{number}" not in named)
+        yield from (Mark(f"S{cited.number}", Verdict.EXISTS) for cited in known if f"S{cited.number}" not in named)
 
-    def _quotations(self, sentence: Sentence, known: list[tuple[int, int]]) -> Iterator[Mark]:
+    def _quotations(self, sentence: Sentence, known: list[Cited]) -> Iterator[Mark]:
         for quotation in QUOTATION.finditer(sentence.bare):
             said = quotation[0][1:-1].replace(FILLER, "")
             before = sentence.bare[max(0, quotation.start() - 80) : quotation.start()]
             if len(re.findall(r"\w[\w'’-]*", said)) < FEWEST_WORDS or are_theirs(before):
                 continue
             likeness = {
-                number: self._likeness(said, self._source(number))
-                for number in _by_nearness(sentence, known, quotation.start())
-                if is_cyrillic(said) == self._source(number).is_cyrillic  # a translation cannot be compared
+                cited: self._likeness(said, self._source(cited))
+                for cited in _by_nearness(sentence, known, quotation.start())
+                if is_cyrillic(said) == self._source(cited).is_cyrillic  # a translation cannot be compared
             }
             if likeness:
-                best = max(likeness, key=lambda number: likeness[number])
+                best = max(likeness, key=lambda cited: likeness[cited])
                 yield _mark(best, _quotation_verdict(likeness[best]), said)
 
     def _likeness(self, quotation: str, source: ReadPassage) -> float:
@@ -90,24 +94,24 @@ class _Checker:
         self._searches -= 1
         return min(map(source.likeness, missing[:3]))
 
-    def _figures(self, sentence: Sentence, known: list[tuple[int, int]]) -> Iterator[Mark]:
+    def _figures(self, sentence: Sentence, known: list[Cited]) -> Iterator[Mark]:
         for figure in figures(sentence.bare):
             if figure.says_something:
-                numbers = _by_nearness(sentence, known, figure.match.start())
-                holder = next((number for number in numbers if self._source(number).gives(figure)), None)
+                near = _by_nearness(sentence, known, figure.match.start())
+                holder = next((cited for cited in near if self._source(cited).gives(figure)), None)
                 verdict = Verdict.NUMBER_NOT_FOUND if holder is None else Verdict.NUMBER_FOUND
-                yield _mark(numbers[0] if holder is None else holder, verdict, figure.text)
+                yield _mark(holder or near[0], verdict, figure.text)
 
-    def _source(self, number: int) -> ReadPassage:
-        if number not in self._read:
-            self._read[number] = ReadPassage(self._passages[number])
-        return self._read[number]
+    def _source(self, cited: Cited) -> ReadPassage:
+        if cited.number not in self._read:
+            self._read[cited.number] = ReadPassage(self._passages[cited.number])
+        return self._read[cited.number]
 
     def _unsourced(self, sentence: Sentence) -> Iterator[Mark]:
         links = [link[0].rstrip(".,;:!?*_'’") for link in LINK.finditer(sentence.text)]
-        yield from (_mark(None, Verdict.UNSOURCED, link) for link in links if not self._knows(link))
+        yield from (_unsourced(link) for link in links if not self._knows(link))
         if not links and claims_a_source(sentence.shape, self._has_cited):
-            yield _mark(None, Verdict.UNSOURCED, sentence.text.lstrip("-*•># "))
+            yield _unsourced(sentence.text.lstrip("-*•># "))
 
     def _knows(self, link: str) -> bool:
         return _SCHEME.sub("", unquote(link).casefold()).rstrip("/") in self._addresses
@@ -119,12 +123,19 @@ def _quotation_verdict(likeness: float) -> Verdict:
     return Verdict.QUOTATION_NEAR if likeness >= NEAR else Verdict.QUOTATION_NOT_FOUND
 
 
-def _mark(number: int | None, verdict: Verdict, text: str) -> Mark:
-    return Mark("" if number is None else f"S{number}", verdict, shortened(text, LONGEST_TEXT))
+def _mark(cited: Cited, verdict: Verdict, text: str) -> Mark:
+    return Mark(f"S{cited.number}", verdict, shortened(text, LONGEST_TEXT), cited.place)
 
 
-def _by_nearness(sentence: Sentence, known: list[tuple[int, int]], place: int) -> list[int]:
-    """A citation follows what it is for, unless it opens the sentence."""
-    after, before = [n for at, n in known if at >= place], [n for at, n in known if at < place][::-1]
-    opens = len(sentence.shape[: min(known[0][0], 60)].split()) <= 2
-    return list(dict.fromkeys(before + after if opens else after + before))
+def _unsourced(text: str) -> Mark:
+    return Mark("", Verdict.UNSOURCED, shortened(text, LONGEST_TEXT))
+
+
+def _by_nearness(sentence: Sentence, known: list[Cited], at: int) -> list[Cited]:
+    """Each source once. A citation follows what it is for, unless it opens the sentence."""
+    after, before = [cited for cited in known if cited.at >= at], [cited for cited in known if cited.at < at][::-1]
+    opens = len(sentence.shape[: min(known[0].at, 60)].split()) <= 2
+    nearest: dict[int, Cited] = {}
+    for cited in before + after if opens else after + before:
+        nearest.setdefault(cited.number, cited)
+    return list(nearest.values())

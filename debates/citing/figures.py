@@ -4,16 +4,19 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+_ENDING = r"(?!n?aire|är|ер)\w{0,4}(?!\w)"  # none of billionaires and millennia
 SCALE = (
-    r"(?:(?P<e3>thousand|k\b|тис(?:яч|\.|\b)|тыс(?:яч|\.|\b))|(?P<e6>million|mln|мільйон|миллион|млн)"
-    r"|(?P<e9>billion|bn\b|мільярд|миллиард|млрд)|(?P<e12>trillion|трильйон|триллион|трлн))"
+    rf"(?:(?P<e3>thousand{_ENDING}|k\b|т[иы]с(?:яч{_ENDING}|\.|\b))"
+    rf"|(?P<e6>(?:million|mln|мільйон|миллион|млн){_ENDING})"
+    rf"|(?P<e9>(?:billion|мільярд|миллиард|млрд){_ENDING}|bn\b)"
+    rf"|(?P<e12>(?:trillion|трильйон|триллион|трлн){_ENDING}))"
 )
 DIGITS = r"\d{1,3}(?:[ \u00a0\u202f'’]\d{3})++(?!\d)(?:[.,]\d++)?|\d++(?:[.,]\d++)*+"
 UNIT = r"\s?[%‰°]|[\s-](?:percent|per cent|відсот|процент)\w{0,4}"
 _UP_TO = r"(?:\s?(?:[-–—]|to|or|до|або|или)\s?\d[\d.,]*+)?"  # the 7 of "7-9 million" is in millions too
 _FIGURE = re.compile(
     rf"(?:(?P<money>[$€£¥₴₽])\s?)?(?P<digits>{DIGITS})"
-    rf"(?:(?P<unit>{UNIT})|(?=(?P<scale>{_UP_TO}[\s-]?{SCALE}\w{{0,4}}))|)",
+    rf"(?:(?P<unit>{UNIT})|(?=(?P<scale>{_UP_TO}[\s-]?{SCALE}))|)",
     re.I,
 )
 _HEADING = re.compile(rf"(?<!\w)(?<!\d[\s-]){SCALE}", re.I)
@@ -24,12 +27,34 @@ _ABOUT = re.compile(
     r"|близько|майже|понад|більше|менше|приблизно|около|почти|свыше|более|менее|примерно)\s*$",
     re.I,
 )
+# In the forms of "without" too where they differ from those of "there are".
 _COUNTING = (
-    "one two three four five six seven eight nine ten",
-    "один два три чотири п'ять шість сім вісім дев'ять десять",
-    "один два три четыре пять шесть семь восемь девять десять",
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen twenty",
+    "один два три чотири п'ять шість сім вісім дев'ять десять одинадцять дванадцять тринадцять чотирнадцять п'ятнадцять "
+    "шістнадцять сімнадцять вісімнадцять дев'ятнадцять двадцять",
+    "одного двох трьох чотирьох п'яти шести семи восьми дев'яти десяти одинадцяти дванадцяти тринадцяти чотирнадцяти "
+    "п'ятнадцяти шістнадцяти сімнадцяти вісімнадцяти дев'ятнадцяти двадцяти",
+    "один два три четыре пять шесть семь восемь девять десять одиннадцать двенадцать тринадцать четырнадцать пятнадцать "
+    "шестнадцать семнадцать восемнадцать девятнадцать двадцать",
+    "одного двух трех четырех пяти шести семи восьми девяти десяти одиннадцати двенадцати тринадцати четырнадцати "
+    "пятнадцати шестнадцати семнадцати восемнадцати девятнадцати двадцати",
+)
+_TENS = (
+    "ten twenty thirty forty fifty sixty seventy eighty ninety hundred",
+    "десять двадцять тридцять сорок п'ятдесят шістдесят сімдесят вісімдесят дев'яносто сто",
+    "десяти двадцяти тридцяти сорока п'ятдесяти шістдесяти сімдесяти вісімдесяти дев'яноста ста",
+    "десять двадцать тридцать сорок пятьдесят шестьдесят семьдесят восемьдесят девяносто сто",
+    "десяти двадцати тридцати сорока пятидесяти шестидесяти семидесяти восьмидесяти девяноста ста",
 )
 NUMBER_WORDS = {word: float(value) for line in _COUNTING for value, word in enumerate(line.split(), 1)}
+NUMBER_WORDS |= {word: 10.0 * tens for line in _TENS for tens, word in enumerate(line.split(), 1)}
+_PARTS = {
+    (50.0,): "half пів половина половини половину половині половиною половины половине половиной",
+    (25.0, 75.0): "quarter quarters чверть чверті четверть четверти",
+    (100 / 3, 200 / 3): "third thirds третина третини третину треть трети",
+}
+PART_WORDS = {word: percent for percent, words in _PARTS.items() for word in words.split()}
 
 # Values, each with its decimals.
 Reading = list[tuple[float, int]]
@@ -42,6 +67,10 @@ class Figure:
     @property
     def text(self) -> str:
         return self.match[0] + (self.match["scale"] or "")
+
+    @property
+    def is_percent(self) -> bool:
+        return bool(self.match["unit"]) and "‰" not in self.match["unit"] and "°" not in self.match["unit"]
 
     @property
     def scale(self) -> int:

@@ -4,10 +4,11 @@ import re
 import unicodedata
 from bisect import bisect_left
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from debates.citing.figures import NUMBER_WORDS, Figure, figures, heading_scales
+from debates.citing.figures import NUMBER_WORDS, PART_WORDS, Figure, figures, heading_scales
 
 NEAR = 0.85
 # What bounds the search for near quotations: words of a quotation, windows, places of a word.
@@ -45,9 +46,20 @@ class ReadPassage:
             self._places[word.strip(_EDGES)].append(place)
         self._scales = heading_scales(whole)
         written = [(value, figure.scale) for figure in figures(whole) for value in _values(figure)]
-        written += [(NUMBER_WORDS[word], 1) for word in NUMBER_WORDS.keys() & self._places.keys()]
+        written += [(value, 1) for value in self._numbers_in_words()]
         self._unscaled = sorted(value for value, _ in written)
         self._scaled = sorted(value * scale for value, scale in written)
+        self._percents = sorted({value for word in PART_WORDS.keys() & self._places.keys() for value in PART_WORDS[word]})
+
+    def _numbers_in_words(self) -> Iterator[float]:
+        """Twenty, five and twenty-five of "twenty-five"."""
+        for word in NUMBER_WORDS.keys() & self._places.keys():
+            value = NUMBER_WORDS[word]
+            yield value
+            if 20 <= value < 100:
+                following = (self._words[place + 1 : place + 2] for place in self._places[word])
+                ones = (NUMBER_WORDS.get(after.strip(_EDGES), 0) for words in following for after in words)
+                yield from (value + one for one in ones if 1 <= one <= 9)
 
     def missing(self, quotation: str) -> list[str]:
         """The parts of a quotation, between its ellipses, that do not stand in it word for word."""
@@ -78,16 +90,19 @@ class ReadPassage:
         leeway = 0.05 if figure.is_rough else 0
         return any(
             all(
-                self._holds(value, max(_HALF * 10.0**-decimals, leeway * value), figure.scale)
+                self._holds(value, max(_HALF * 10.0**-decimals, leeway * value), figure)
                 for value, decimals in reading
             )
             for reading in figure.readings
         )
 
-    def _holds(self, value: float, slack: float, scale: int) -> bool:
+    def _holds(self, value: float, slack: float, figure: Figure) -> bool:
+        scale = figure.scale
         as_written = scale == 1 or scale in self._scales
-        return _within(self._scaled, value * scale, slack * scale) or (
-            as_written and _within(self._unscaled, value, slack)
+        return (
+            _within(self._scaled, value * scale, slack * scale)
+            or (as_written and _within(self._unscaled, value, slack))
+            or (figure.is_percent and _within(self._percents, value, slack))
         )
 
 

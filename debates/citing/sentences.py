@@ -44,14 +44,22 @@ _STOP = re.compile(r"(?<![.!?…])[.!?…]++[\"'”»“’)*_]*+\s+|[。！？]
 _ABBREVIATED = re.compile(r"(?:^|[\s(.])(?:[A-ZА-ЯІЇЄҐ]|Mrs?|Dr|Prof|St|al|vs|[Nn]o|approx|ca|напр|див|ім|проф|им|см)$")
 
 
+class Cited(NamedTuple):
+    """A source that a sentence cites: `at` is where in the sentence, `place` the index of the citation in the text."""
+
+    at: int
+    number: int
+    place: int
+
+
 class Sentence(NamedTuple):
     """Three views of one length: `text` as it was written, `bare` without what citations and addresses say, `shape`
-    without what citations and quotations say. `codes` are (place, number) of what it cites."""
+    without what citations and quotations say."""
 
     text: str
     bare: str
     shape: str
-    codes: list[tuple[int, int]]
+    codes: list[Cited]
 
 
 class Code(NamedTuple):
@@ -90,10 +98,11 @@ def sentences(content: str) -> list[Sentence]:
     ends = [*(stop.end() for stop in _STOP.finditer(shape) if _ends(shape, stop)), len(shape)]
     starts = [0, *ends[:-1]]
     found = [Sentence(text[a:z], bare[a:z], shape[a:z], []) for a, z in zip(starts, ends, strict=True)]
-    for citation in _CITATION.finditer(text):
+    for place, citation in enumerate(_CITATION.finditer(text)):
         index = bisect_right(ends, citation.start())
         index -= _closes_the_one_before(found, index, citation.start() - starts[index])
-        found[index].codes.extend((citation.start() - starts[index], number) for number in _numbers_of(citation))
+        at = citation.start() - starts[index]
+        found[index].codes.extend(Cited(at, number, place) for number in _numbers_of(citation))
     return found
 
 

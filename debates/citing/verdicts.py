@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 MOST_LINES, MOST_OF_A_KIND, LONGEST_SPOKEN = 6, 3, 100
 
@@ -78,21 +78,21 @@ _CHECKED = {
 }
 
 
-def known(marks: Sequence[Mapping[str, str]]) -> list[tuple[Verdict, Mapping[str, str]]]:
+def known(marks: Sequence[Mapping[str, Any]]) -> list[tuple[Verdict, Mapping[str, Any]]]:
     """`marks` as `Mark.as_dict` gives them. A stored one may have a verdict of another release; it is left out."""
     return [(Verdict(mark["verdict"]), mark) for mark in marks if mark.get("verdict") in _RANKS]
 
 
-def spoken_check(marks: Sequence[Mapping[str, str]], language: str) -> str:
+def spoken_check(marks: Sequence[Mapping[str, Any]], language: str) -> str:
     """One line, the worst first; empty when there is nothing to say."""
     code = language.partition("-")[0].lower()
     spoken = code if code in _CHECKED else "en"
-    said: dict[tuple[Verdict, str], list[str]] = {}
+    said: dict[tuple[Verdict, str], dict[str, None]] = {}
     for verdict, mark in sorted(known(marks), key=lambda pair: pair[0].rank):
         if verdict is not Verdict.EXISTS or all(source != mark["code"] for _, source in said):
-            said.setdefault((verdict, mark["code"]), []).append(_text(verdict, mark["text"]))
+            said.setdefault((verdict, mark["code"]), {})[_text(verdict, mark["text"])] = None
     lines = [
-        _line(getattr(_MEANINGS[verdict], spoken), source, texts)
+        _line(getattr(_MEANINGS[verdict], spoken), source, list(texts))
         for (verdict, source), texts in list(said.items())[:MOST_LINES]
     ]
     return f"{_CHECKED[spoken]}: {'; '.join(lines)}." if lines else ""

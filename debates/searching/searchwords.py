@@ -20,7 +20,7 @@ _NAME = re.compile(rf"(?<![\w'’ʼ-]){_CAPITALISED}(?: {_CAPITALISED}){{0,3}}")
 _INSIDE = re.compile(r"[\w,;)]\s[\"“«(]?\Z")
 # A bare digit says little. Its noun is among the next three words.
 _COUNT = re.compile(
-    rf"(?<![\w.,])(?P<number>(?:{DIGITS})(?:{UNIT}|\s?{SCALE}\w{{0,4}}|(?<=\d\d)))(?P<after>(?: {_WORD}){{1,3}})", re.I
+    rf"(?<![\w.,])(?P<number>(?:{DIGITS})(?:{UNIT}|\s?{SCALE}|(?<=\d\d)))(?P<after>(?: {_WORD}){{1,3}})", re.I
 )
 _BRACKETS = re.compile(r"\[[^\[\]\n]{1,120}\]")
 

@@ -1,11 +1,12 @@
 """Small real processes, and waiting for what they do."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
@@ -54,5 +55,6 @@ def running(command: list[str], **environment: str) -> Iterator[subprocess.Popen
     try:
         yield process
     finally:
-        process.kill()
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)  # its children too: one that holds the pipe would be waited for
         process.communicate()

@@ -135,6 +135,64 @@ def test_it_compares_numbers(content: str, number: str, verdict: str) -> None:
     assert [(text, found) for _, found, text in verdicts(content)] == [(number, f"number_{verdict}")]
 
 
+BILLIONAIRES = Passage(1, "", "In 2024 Forbes counted 2,781 of them; 40 thousand were heirs.")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "There are 2,781 billionaires [S1].",
+        "Є 2 781 мільярдер [S1].",
+        "Есть 2781 миллиардер [S1].",
+        "They are 2,781 millionaires [S1].",
+        "In 2024 тисячоліття [S1].",
+    ],
+)
+def test_people_with_millions_are_no_scale(content: str) -> None:
+    assert {mark.verdict for mark in check(content, {1: BILLIONAIRES})} == {"number_found"}
+
+
+@pytest.mark.parametrize(
+    "content", ["5-мільйонний", "5 мільйонами", "5 millions", "5 млн.", "5 millions-strong", "5mln"]
+)
+def test_a_scale_may_be_inflected(content: str) -> None:
+    assert [mark.verdict for mark in check(f"{content} [S1]", {1: Passage(1, "", "5,000,000")})] == ["number_found"]
+
+
+@pytest.mark.parametrize(
+    ("content", "given"),
+    [
+        ("12 towns", "twelve towns"),
+        ("20 towns", "twenty towns"),
+        ("25 towns", "twenty-five towns"),
+        ("In all 99 towns", "ninety nine towns"),
+        ("100 towns", "a hundred towns"),
+        ("50 percent of them", "half of the towns"),
+        ("25% of them", "a quarter of the towns"),
+        ("75% of them", "three quarters of the towns"),
+        ("33% of them", "a third of the towns"),
+        ("67% of them", "two thirds of the towns"),
+        ("12 міст", "дванадцять міст"),
+        ("12 міст", "у дванадцяти містах"),
+        ("50 міст", "п’ятдесяти міст"),
+        ("45 міст", "сорок п'ять міст"),
+        ("50% міст", "половина міст"),
+        ("12 городов", "двенадцать городов"),
+        ("60 городов", "шестидесяти городов"),
+        ("25% городов", "четверть городов"),
+    ],
+)
+def test_numbers_may_be_words_in_the_source(content: str, given: str) -> None:
+    assert [mark.verdict for mark in check(f"{content} [S1].", {1: Passage(1, "", given)})] == ["number_found"]
+
+
+@pytest.mark.parametrize(
+    ("content", "given"), [("21 towns", "twenty towns"), ("50 towns", "half of them"), ("50%", "a quarter of them")]
+)
+def test_other_words_are_other_numbers(content: str, given: str) -> None:
+    assert [mark.verdict for mark in check(f"{content} [S1].", {1: Passage(1, "", given)})] == ["number_not_found"]
+
+
 @pytest.mark.parametrize(
     "content",
     [
@@ -181,7 +239,21 @@ def test_a_citation_that_opens_a_sentence_is_for_what_follows() -> None:
 
 def test_each_fact_has_a_mark_and_none_has_two() -> None:
     content = 'It is "the least bad tax that we know of", and rents fell by 5.3% after 1927 [S1]. By 5.3% [S1]!'
-    assert pairs(content) == [("S1", "quotation_found"), *[("S1", "number_found"), ("S1", "number_not_found")]]
+    assert [(mark.verdict, mark.place) for mark in check(content, PASSAGES)] == [
+        *[("quotation_found", 0), ("number_found", 0), ("number_not_found", 0)],
+        ("number_found", 1),
+    ]
+
+
+def test_a_mark_belongs_to_the_citation_of_its_fact() -> None:
+    content = "Rents fell by 5.3% [S1], in 1927 [S1, S9]. [S2] says 12.5%. It is so [S1]."
+    assert [(mark.code, mark.verdict, mark.place) for mark in check(content, PASSAGES)] == [
+        ("S9", "no_such_source", None),
+        ("S1", "number_found", 0),
+        ("S1", "number_not_found", 1),
+        ("S2", "number_found", 2),
+        ("S1", "exists", None),
+    ]
 
 
 def test_a_code_without_a_passage_is_no_source() -> None:
@@ -202,7 +274,13 @@ def test_texts_are_short_and_of_one_line() -> None:
 
 
 def test_a_mark_is_json() -> None:
-    assert Mark("S2", Verdict.NUMBER_FOUND, "5%").as_dict() == {"code": "S2", "verdict": "number_found", "text": "5%"}
+    assert Mark("S2", Verdict.NUMBER_FOUND, "5%").as_dict() == {
+        "code": "S2",
+        "verdict": "number_found",
+        "text": "5%",
+        "place": None,
+    }
+    assert check("By 5.3% [S1].", PASSAGES)[0].as_dict()["place"] == 0
 
 
 @pytest.mark.parametrize(

@@ -7,15 +7,17 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
+from debates.citing.check import check
+from debates.citing.passages import Passage
 from debates.citing.verdicts import Verdict
-from debates.footnotes import footnotes, marks_of
+from debates.footnotes import Placed, footnotes, marks_of, verdict_at
 from debates.rendering import LIMIT, to_html
 from tests.debates.book_rows import mark
 from tests.debates.page_rows import add_message, make_debate
 from tests.debates.test_page_text import ATTACKS
 from tests.debates.test_sentences import WRITTEN
 
-FOUND = (("S1", Verdict.QUOTATION_FOUND),)
+FOUND = (Placed("S1", Verdict.QUOTATION_FOUND),)
 LINK = '<a class="cite" href="#s-1"'
 
 
@@ -40,14 +42,14 @@ CHECKED = [(written, numbers) for written, numbers in WRITTEN if numbers and not
 @pytest.mark.parametrize(("content", "numbers"), CHECKED)
 @pytest.mark.parametrize("limit", [0, LIMIT])
 def test_what_is_checked_is_linked(content: str, numbers: set[int], limit: int) -> None:
-    marks = tuple((f"S{number}", Verdict.EXISTS) for number in numbers)
+    marks = tuple(Placed(f"S{number}", Verdict.EXISTS) for number in numbers)
     linked = {int(number) for number in re.findall(r'href="#s-(\d+)"', to_html(content, limit, marks))}
     assert linked and linked | {2} == numbers | {2}  # of [S1-S3] the one between is not written
 
 
 @pytest.mark.parametrize("content", [content for content, numbers in WRITTEN if not numbers])
 def test_what_is_not_checked_is_not_linked(content: str) -> None:
-    marks = tuple((f"S{number}", Verdict.EXISTS) for number in range(9))
+    marks = tuple(Placed(f"S{number}", Verdict.EXISTS) for number in range(9))
     assert "href" not in to_html(content, marks=marks)
 
 
@@ -67,12 +69,12 @@ def test_what_is_not_checked_is_not_linked(content: str) -> None:
     ],
 )
 def test_the_words_around_a_code_stay(text: str, words: str) -> None:
-    html = to_html(text, marks=(("S1", Verdict.EXISTS),))
+    html = to_html(text, marks=(Placed("S1", Verdict.EXISTS),))
     assert " ".join(re.sub(r"<[^>]+>", "", html).split()) == words
 
 
 def test_each_code_of_a_group_is_a_link_of_its_own() -> None:
-    html = to_html("So [S1, S2].", marks=(("S1", Verdict.EXISTS), ("S2", Verdict.EXISTS)))
+    html = to_html("So [S1, S2].", marks=(Placed("S1", Verdict.EXISTS), Placed("S2", Verdict.EXISTS)))
     assert re.sub(r"<[^>]+>", "", html).strip() == "So [S1], [S2]."
     assert re.findall(r'href="(#s-\d)"', html) == ["#s-1", "#s-2"]
 
@@ -84,11 +86,11 @@ def test_a_code_carries_the_sign_and_the_words_of_its_verdict() -> None:
 
 
 def test_a_source_that_merely_exists_has_no_sign() -> None:
-    assert "<sup" not in to_html("So [S1].", marks=(("S1", Verdict.EXISTS),))
+    assert "<sup" not in to_html("So [S1].", marks=(Placed("S1", Verdict.EXISTS),))
 
 
 def test_what_is_no_source_is_marked_and_leads_nowhere() -> None:
-    html = to_html("So [S9].", marks=(("S9", Verdict.NO_SUCH_SOURCE),))
+    html = to_html("So [S9].", marks=(Placed("S9", Verdict.NO_SUCH_SOURCE),))
     assert "✕" in html and "<a" not in html
 
 
@@ -175,9 +177,43 @@ def test_a_long_text_keeps_its_citations() -> None:
     assert html.count(LINK) == 1000 and "<b>" not in html
 
 
-def test_the_worst_verdict_on_a_code_is_shown_in_the_text() -> None:
+def test_of_marks_without_a_place_the_worst_of_the_code_is_shown() -> None:
     checked = [mark("S1", verdict) for verdict in ("exists", "quotation_found", "number_not_found", "number_found")]
-    assert marks_of([*checked, mark("", "unsourced", "A claim.")]) == (("S1", "number_not_found"),)
+    assert marks_of([*checked, mark("", "unsourced", "A claim.")]) == (("S1", "number_not_found", None),)
+
+
+QUOTED = '"the least bad tax that we know of"'
+INVENTED = '"the worst and cruellest tax ever made"'
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        f"So {QUOTED} [S1]. But {INVENTED} [S1]. So it is [S1].",
+        f"- So {QUOTED} (S1)\n- But {INVENTED} [S1]\n\nSo it is [S1].",
+        f"> So {QUOTED} [S1].\n> But {INVENTED} [S1].\n\n| So |\n|---|\n| it is [S1] |",
+        f"    [S1]\n\n`x [S1]` {QUOTED} [S1]. But {INVENTED} [S1]. So it is **[S1]**.",
+    ],
+)
+@pytest.mark.parametrize("limit", [0, LIMIT])
+def test_each_citation_shows_what_came_of_its_own_sentence(content: str, limit: int) -> None:
+    checked = check(content, {1: Passage(1, "Tax", "It is the least bad tax that we know of.")})
+    html = to_html(content, limit, marks_of([mark.as_dict() for mark in checked]))
+    titles = re.findall(r'<a class="cite" href="#s-1" title="([^"]*)"', html)
+    assert titles[-3:] == ["quotation found in the source", "quotation not found in the source", ""]
+
+
+def test_what_no_place_can_be_told_for_shows_the_worst() -> None:
+    marks = (Placed("S1", Verdict.NUMBER_FOUND, 0), Placed("S1", Verdict.NUMBER_NOT_FOUND, 1))
+    assert [verdict_at(place, "S1", marks) for place in (0, 1, 2, None)] == [
+        *(Verdict.NUMBER_FOUND, Verdict.NUMBER_NOT_FOUND, Verdict.EXISTS),
+        Verdict.NUMBER_NOT_FOUND,
+    ]
+
+
+def test_what_is_said_twice_of_a_source_is_listed_once() -> None:
+    twice = [mark("S1", "number_found", "7") | {"place": place} for place in (0, 1)]
+    assert [finding.text for finding in footnotes(twice)[0].findings] == ["7"]
 
 
 def test_the_list_has_one_entry_a_source_and_claims_without_one_last() -> None:

@@ -172,6 +172,18 @@ def test_a_source_that_fails_leaves_the_agent_to_speak(alice: User, scripted: Sc
     assert set(Row.objects.values_list("outcome", flat=True)) == {"FAILED"}
 
 
+def test_a_source_that_fails_or_has_nothing_is_followed_by_the_next(
+    alice: User, scripted: ScriptedProvider, library: Library
+) -> None:
+    def nothing(given: Mapping[str, Any], call: Call) -> Nothing:
+        return Nothing()
+
+    with registry.use(tool("first", nothing, keywords=frozenset({"billionaires"}))):
+        played(a_debate(alice, "briefing", tools=["first", "look"]), scripted, "Yes.", "No.")
+    assert set(Row.objects.values_list("tool", flat=True)) == {"first", "look"}
+    assert library.queries
+
+
 def test_later_turns_are_shown_the_sources_so_far(alice: User, scripted: ScriptedProvider, library: Library) -> None:
     debate = a_debate(alice)
     scripted.enqueue(ToolCallChunk(ToolCall("1", "look", '{"query": "tides"}')))

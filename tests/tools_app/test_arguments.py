@@ -335,3 +335,27 @@ def test_in_short_is_cut() -> None:
     shown = in_short({"query": "word " * 100}, most=40)
     assert len(shown) <= 40
     assert shown.endswith("word …")
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"properties": {"q": {"type": "string", "pattern": "^(a+)+$"}}},
+        {"properties": {"q": {"type": "string"}}, "patternProperties": {"^(a+)+$": {"type": "integer"}}},
+        {"patternProperties": {"^(a+)+$": {}}, "additionalProperties": False},
+        {"patternProperties": {"^(a+)+$": {}}, "unevaluatedProperties": False},
+        {"propertyNames": {"pattern": "^(a+)+$"}},
+    ],
+)
+def test_a_servers_pattern_is_never_tried_here(schema: dict[str, object]) -> None:
+    """A test that tried it would not come to its end."""
+    hostile = "a" * 40 + "!"
+    assert read(json.dumps({"q": hostile, hostile: 1}), {"type": "object", **schema})["q"] == hostile
+
+
+def test_references_that_multiply_are_given_up() -> None:
+    steps = {f"s{n}": {"anyOf": [{"$ref": f"#/$defs/s{n + 1}"}] * 2} for n in range(40)}
+    schema = {"$defs": {**steps, "s40": {"type": "integer"}}, "properties": {"q": {"$ref": "#/$defs/s0"}}}
+    with pytest.raises(ToolFailure) as caught:
+        read('{"q": "no number"}', schema)
+    assert caught.value.kind == FailureKind.FAULT

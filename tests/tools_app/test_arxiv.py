@@ -305,7 +305,7 @@ def test_no_other_worker_asks_at_the_same_time() -> None:
     others: list[object] = []
 
     def answer(request: requests.PreparedRequest) -> tuple[int, dict[str, str], bytes]:
-        others.append(ledgers.current().hold("arxiv", 10))
+        others.append(ledgers.current().hold("arxiv:0", 10))
         return 200, {}, feed(paper())
 
     responses.add_callback(responses.GET, URL, answer)

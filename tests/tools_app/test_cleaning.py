@@ -3,7 +3,7 @@ import unicodedata
 
 import pytest
 
-from tools_app.cleaning import clean_line, clean_text, visible, without_hidden
+from tools_app.cleaning import MOST_MARKS, clean_line, clean_text, visible, without_hidden
 
 HIDDEN = [*"\x00\x1b\x7f\xad\u034f\u115f\u180e\u200b\u200d\u2028\u202e\u2066\u3164\ud800\ufeff\uffa0\ufff9\U000e0041"]
 # Ordinary in a text, though nobody sees them.
@@ -46,3 +46,9 @@ def test_no_format_or_control_character_of_unicode_goes_unseen_but_signs_that_ar
 def test_lines_end_in_one_way() -> None:
     assert clean_text(" a\r\nb\rc\u2028d\x0be ") == "a\nb\nc\nd\ne"
     assert clean_line(" a\r\n\tb ") == "a b"
+
+
+def test_marks_stacked_on_a_letter_are_few_and_quick_to_order() -> None:
+    stacked = "a" + "\u0316\u0301" * 50_000
+    assert len(clean_text(stacked)) <= MOST_MARKS + 1
+    assert clean_text("e\u0301") == "é"

@@ -148,6 +148,21 @@ def test_a_repeated_call_is_answered_from_the_first(alice: User) -> None:
     assert Row.objects.count() == 3
 
 
+def test_a_call_that_failed_in_passing_may_be_made_again(alice: User) -> None:
+    answers = iter([ToolFailure(FailureKind.TIMEOUT, "No answer."), None])
+
+    def comes_back(given: Mapping[str, Any], call: Call) -> Found:
+        if failure := next(answers):
+            raise failure
+        return found(given, call)
+
+    with registry.use(tool(run=comes_back)):
+        turn = session(alice)
+        first, again = (run(turn, asked("look", query="tides"))[0][0].content for _ in range(2))
+    assert first.startswith("ERROR: No answer.")
+    assert again.startswith('{"status": "results"')
+
+
 def test_a_tool_that_takes_too_long_is_left_behind(alice: User) -> None:
     release = threading.Event()
 

@@ -17,7 +17,7 @@ from tools_app.ledgers import Demand, Shared, WithFallback, current
 from tools_app.limits import Allowance, Spacing, within
 
 THREE_S = Spacing("source", 3)
-IN_TURN = Spacing("source", 3, one_at_a_time=True)
+IN_TURN = Spacing("source", 3, at_once=1)
 TWO_A_DAY = Allowance("source", 2, 86_400)
 
 PROCESS = """
@@ -152,6 +152,15 @@ def test_one_at_a_time_waits_for_the_end_of_the_other(pace: Pace) -> None:
 
 
 @pytest.mark.usefixtures("anywhere")
+@pytest.mark.usefixtures("anywhere")
+def test_so_many_at_once_let_no_further_one_in() -> None:
+    three = Spacing("source", 0.001, at_once=3)
+    with within([three], "Source", ten_s), within([three], "Source", ten_s):
+        with within([three], "Source", ten_s):
+            assert refusal(three, left_s=lambda: 0).kind == FailureKind.RATE
+        use(three)
+
+
 def test_one_at_a_time_lets_the_next_in_after_a_failure() -> None:
     with pytest.raises(ZeroDivisionError), within([IN_TURN], "Source", ten_s):
         raise ZeroDivisionError

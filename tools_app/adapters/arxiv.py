@@ -17,7 +17,7 @@ EVERY_S = 3
 MOST_PAPERS = 5
 
 # The terms of use: one request in three seconds and one connection, for all machines together.
-SERVICE = Service("arXiv", (Spacing("arxiv", EVERY_S, one_at_a_time=True),))
+SERVICE = Service("arXiv", (Spacing("arxiv", EVERY_S, at_once=1),))
 # In three languages, mostly beginnings of words.
 _KEYWORDS = frozenset(
     {

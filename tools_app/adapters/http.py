@@ -27,6 +27,8 @@ LEAST_READ_S = 0.5
 LARGEST_REPLY = 4_000_000
 MOST_REDIRECTS = 3
 LONGEST_RETRY_AFTER_S = 86_400.0
+# Each turn would wait for it anew.
+UNREACHABLE_S = 60.0
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,8 @@ def _no_answer(service: Service, error: Exception, call: Call) -> ToolFailure:
         return ToolFailure(FailureKind.TIMEOUT, f"{service.label} did not answer in time. Try again later.")
     if isinstance(error, _TooLarge):
         return ToolFailure(FailureKind.UPSTREAM, f"{service.label} cannot be used: its answer is too large.")
-    return ToolFailure(FailureKind.UPSTREAM, f"{service.label} cannot be reached at the moment. Try again later.")
+    sentence = f"{service.label} cannot be reached at the moment. Try again later."
+    return ToolFailure(FailureKind.UPSTREAM, sentence, retry_after_s=UNREACHABLE_S)
 
 
 def body_of(service: Service, response: requests.Response) -> dict[str, Any]:

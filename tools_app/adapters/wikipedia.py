@@ -18,7 +18,7 @@ from tools_app.limits import Spacing, try_again
 
 logger = logging.getLogger(__name__)
 
-SERVICE = Service("Wikipedia", (Spacing("wikipedia", 0.4),))
+SERVICE = Service("Wikipedia", (Spacing("wikipedia", 0.4, at_once=3),))
 SHORT_INTRO = 300
 _PARAMETERS = {
     "action": "query",
