@@ -10,6 +10,7 @@ from typing import Any
 from django.conf import settings
 from django.template.loader import render_to_string
 from django.utils import timezone
+from django.utils.functional import SimpleLazyObject
 
 from debates import stream
 from debates.events import Sender
@@ -17,7 +18,7 @@ from debates.live import Notice
 from debates.models import Conversation
 from debates.payloads import status_payload
 from tools_app.base import Phase
-from tools_app.registry import acting_tools
+from tools_app.registry import acting_tools, labels
 
 
 def state_context(conversation: Conversation) -> dict[str, Any]:
@@ -27,6 +28,7 @@ def state_context(conversation: Conversation) -> dict[str, Any]:
         "seat_a": conversation.seat_a,
         "seat_b": conversation.seat_b,
         "agents_enabled": settings.AGENTS_ENABLED,
+        "labels": SimpleLazyObject(labels),  # only a template that names tools asks for them
     } | _shown(status_payload(conversation))
 
 
@@ -55,7 +57,7 @@ class Fragments:
         self._state = status_payload(conversation)
         self._context = state_context(conversation)
         self._context |= {"csrf_token": csrf_token, "may_approve_exec": may_approve_exec, "oob": True}
-        self._context |= {"acting": acting_tools(), "phases": Phase.__members__}
+        self._context |= {"acting": acting_tools(), "phases": Phase.__members__, "labels": labels()}
         self._turn = _Turn()
 
     async def frames(self, notices: AsyncIterator[Notice | None]) -> AsyncIterator[str]:

@@ -1,7 +1,8 @@
 """The shapes in which debates leave the program: the same in the API, the event streams and the terminal."""
 
+import json
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -9,6 +10,9 @@ from debates.models import Conversation, Message, Source
 from tools_app.models import Approval, ToolCall
 
 Asked = Mapping[uuid.UUID, list[dict[str, Any]]]
+
+# In characters, for all that a debate waits for: each status notice carries it to each viewer.
+PREVIEWS_IN_A_STATUS = 20_000
 
 
 def message_payload(message: Message) -> dict[str, Any]:
@@ -41,20 +45,32 @@ def status_payload(conversation: Conversation, asked: Asked | None = None) -> di
         "max_rounds": conversation.max_rounds,
         "started_at": _iso(conversation.started_at),
         "ended_at": _iso(conversation.ended_at),
-        "approvals": asked.get(conversation.pk, []),
+        "approvals": _shortened(asked.get(conversation.pk, [])),
     }
 
 
 def open_approvals(conversations: Iterable[Conversation]) -> Asked:
-    """What each of the debates waits for a person's word on: one query for all, none when no debate waits."""
+    """What each of the debates waits for a person's word on, whole: one query for all, none when no debate waits."""
     asked: dict[uuid.UUID, list[dict[str, Any]]] = {
         conversation.pk: [] for conversation in conversations if conversation.status == Conversation.Status.WAITING
     }
     if asked:
         pending = Approval.objects.filter(call__scope__in=asked, status=Approval.Status.PENDING)
-        for approval in pending.select_related("call").order_by("pk"):
+        for approval in pending.select_related("call").defer("call__answer").order_by("pk"):
             asked[approval.call.scope].append(approval_payload(approval))  # type: ignore[index]
     return asked
+
+
+def _shortened(asked: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Where all together is too long, each has an even share, and what is longer is `cut`: without its arguments."""
+    lengths = [len(one["preview"]) + len(json.dumps(one["arguments"], ensure_ascii=False)) for one in asked]
+    share = PREVIEWS_IN_A_STATUS // max(len(asked), 1)
+    if sum(lengths) <= PREVIEWS_IN_A_STATUS:
+        return [dict(one) for one in asked]
+    return [
+        {**one, "cut": True, "preview": one["preview"][:share], "arguments": {}} if length > share else dict(one)
+        for one, length in zip(asked, lengths, strict=True)
+    ]
 
 
 def approval_payload(approval: Approval) -> dict[str, Any]:
@@ -68,6 +84,7 @@ def approval_payload(approval: Approval) -> dict[str, Any]:
         "round": call.step,
         "arguments": call.arguments,
         "preview": call.preview,
+        "cut": False,
         "expires_at": _iso(approval.expires_at),
         "decided_at": _iso(approval.decided_at),
         "decided_by": approval.decided_by.get_username() if approval.decided_by else None,

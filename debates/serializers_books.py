@@ -54,6 +54,10 @@ class ApprovalSerializer(serializers.Serializer[Any]):
     round = serializers.IntegerField()
     arguments = serializers.DictField()
     preview = serializers.CharField(help_text="What it will do, exactly.")
+    cut = serializers.BooleanField(
+        help_text="That the preview is only its beginning and the arguments are left out, as in the state of a debate "
+        "that waits for much. `approvals/` has them whole: look there before allowing it."
+    )
     expires_at = serializers.DateTimeField()
     decided_at = serializers.DateTimeField(allow_null=True)
     decided_by = serializers.CharField(allow_null=True, help_text="The person's user name; null when time ran out.")

@@ -18,6 +18,7 @@ urlpatterns = [
     path("debates/<uuid:pk>/pause/", views.pause, name="pause"),
     path("debates/<uuid:pk>/resume/", views.resume, name="resume"),
     path("debates/<uuid:pk>/books/", views_books.books, name="books"),
+    path("debates/<uuid:pk>/approvals/<int:approval_id>/", views_books.approval, name="approval"),
     path("debates/<uuid:pk>/approvals/<int:approval_id>/allow/", views_books.approve, name="approve"),
     path("debates/<uuid:pk>/approvals/<int:approval_id>/refuse/", views_books.refuse, name="refuse"),
     path("debates/<uuid:pk>/delete/", views.delete, name="delete"),

@@ -9,6 +9,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import redirect_to_login
 from django.core.paginator import Paginator
+from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.middleware.csrf import get_token
 from django.shortcuts import get_object_or_404, redirect, render
@@ -22,6 +23,8 @@ from debates.forms import DebateSearch
 from debates.fragments import Fragments, state_context
 from debates.models import Conversation, ConversationQuerySet
 from debates.payloads import message_payload
+from tools_app.base import Permission
+from tools_app.models import ToolCall
 
 PER_PAGE = 25
 APPROVE_EXEC = "tools_app.approve_exec"
@@ -85,14 +88,21 @@ def _without_page(query: QueryDict) -> str:
 def detail(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     debate = own(request, pk)
     said = [message_payload(message) for message in debate.messages.order_by("position")]
-    context = _page_context(request, debate) | {"said": said, "after": said[-1]["position"] if said else 0}
+    context = page_context(request, debate) | {"said": said, "after": said[-1]["position"] if said else 0}
+    context |= {"lookups": lookups_of(debate)} if debate.is_sourced else {}
     return render(request, "debates/detail.html", context)
 
 
-def _page_context(request: HttpRequest, debate: Conversation) -> dict[str, Any]:
+def page_context(request: HttpRequest, debate: Conversation) -> dict[str, Any]:
     # The permission costs queries, so only a template that shows it asks for it.
     may_approve_exec = partial(request.user.has_perm, APPROVE_EXEC)
     return state_context(debate) | {"connected": debate.is_active, "may_approve_exec": may_approve_exec}
+
+
+def lookups_of(debate: Conversation) -> dict[str, int]:
+    """How many look-ups there were in `all`, and how many of them `failed`."""
+    calls = ToolCall.objects.filter(scope=debate.pk).exclude(permission__in=(Permission.WRITE, Permission.EXEC))
+    return calls.aggregate(all=Count("pk"), failed=Count("pk", filter=Q(outcome=ToolCall.Outcome.FAILED)))
 
 
 @require_GET
@@ -137,7 +147,7 @@ def act(request: HtmxRequest, debate: Conversation, wish: Callable[[Conversation
     if not request.htmx:
         return redirect("debates:detail", debate.pk)
     last = debate.messages.order_by("position").last()
-    context = _page_context(request, own(request, debate.pk))
+    context = page_context(request, own(request, debate.pk))
     context |= {"oob": True, "after": last.position if last else 0}
     return render(request, "debates/_acted.html", context)
 

@@ -36,6 +36,11 @@ def acting_tools() -> set[str]:
     return {tool.name for tool in tools().values() if tool.permission is not Permission.READ}
 
 
+def labels() -> dict[str, str]:
+    """What people call them, by name."""
+    return {name: tool.label for name, tool in tools().items()}
+
+
 def closest(name: str, among: Iterable[str]) -> list[str]:
     known = sorted(among)
     return get_close_matches(name, known, n=3, cutoff=0.4) or known[:5]

@@ -21,7 +21,7 @@ _ADVICE: Mapping[FailureKind, str] = {
     FailureKind.AUTH: f"Trying again does not help. {_GO_ON}",
     FailureKind.QUOTA: f"Trying again does not help before the allowance is renewed. {_GO_ON}",
     FailureKind.RATE: f"Trying again can help after a pause. {_GO_ON}",
-    FailureKind.BAD_QUERY: "Try again with other words.",
+    FailureKind.BAD_QUERY: "Try again with other words or values.",
     FailureKind.NOT_FOUND: "Try again only with another name.",
     FailureKind.UPSTREAM: f"If it only looks something up, one more try can help later. {_GO_ON}",
     FailureKind.TIMEOUT: f"If it only looks something up, one more try can help. {_GO_ON}",

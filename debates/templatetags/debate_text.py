@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from django import template
-from django.utils.html import escape
+from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from debates import footnotes, rendering
@@ -46,6 +46,17 @@ def with_code(sentence: str) -> SafeString:
 @register.filter
 def letter(sender: str) -> str:
     return LETTERS[Sender(sender)]
+
+
+@register.filter
+def tool_label(name: str, labels: Mapping[str, str]) -> str:
+    """One that is not there any more, or never was, is called what it was called then."""
+    return labels.get(name, name)
+
+
+@register.filter
+def tool_called(name: str, labels: Mapping[str, str]) -> SafeString:
+    return format_html('<b dir="auto" title="{}">{}</b>', name, tool_label(name, labels))
 
 
 @register.filter

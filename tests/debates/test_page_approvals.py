@@ -1,4 +1,5 @@
 import asyncio
+import json
 import re
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -57,7 +58,7 @@ def test_a_card_says_exactly_what_will_be_done_and_until_when(page: Client, deba
     assert '<pre dir="auto">To: ada@example.org\nHello &lt;you&gt;</pre>' in html
     assert "&quot;subject&quot;: &quot;Зоопарк&quot;" in html
     assert f"{approval.expires_at:%H:%M} UTC" in html
-    assert "Ada" in html and "send_email" in html and "This acts outside this program." in html
+    assert "Ada" in html and '<b dir="auto" title="send_email">E-mail</b>' in html and "This acts outside this program." in html
 
 
 def test_nothing_of_what_is_decided_on_stays_unseen(page: Client, debate: Conversation) -> None:
@@ -65,6 +66,55 @@ def test_nothing_of_what_is_decided_on_stays_unseen(page: Client, debate: Conver
     html = _html(page, debate)
     assert "To: ⟨U+202E⟩ada⟨U+3164⟩\nHi⟨U+200B⟩" in html
     assert "⟨U+115F⟩ada⟨U+200F⟩" in html
+
+
+@pytest.mark.usefixtures("trusted")
+def test_what_is_too_long_for_the_page_is_loaded_before_it_can_be_allowed(page: Client, debate: Conversation) -> None:
+    short, long = add_approval(debate, preview="Short"), add_approval(debate, preview="x" * 50_000 + "the end")
+    html = _html(page, debate)
+    assert _url("approve", short) in html and _url("approve", long) not in html
+    assert f'hx-get="{_url("approval", long)}" hx-trigger="load"' in html and f'<a href="{_url("approval", long)}">' in html
+    assert "x" * 9000 in html and "the end" not in html
+
+
+@pytest.mark.usefixtures("trusted")
+@pytest.mark.parametrize("headers", [{}, HTMX])
+def test_a_request_can_be_read_whole_and_answered(page: Client, debate: Conversation, headers: dict[str, str]) -> None:
+    approval = add_approval(debate, preview="x" * 50_000 + "the end", arguments={"body": "y" * 50_000})
+    html = page.get(_url("approval", approval), headers=headers).content.decode()
+    assert "x" * 50_000 + "the end" in html and "y" * 50_000 in html
+    assert _url("approve", approval) in html and "csrfmiddlewaretoken" in html
+    assert ("<html" in html) is not bool(headers)
+
+
+@pytest.mark.parametrize("other", ["answered", "of another debate", "of another person"])
+def test_a_request_that_is_not_open_here_is_not_shown(
+    page: Client, debate: Conversation, alice: User, bob: User, other: str
+) -> None:
+    approval = add_approval(make_debate(bob if other == "of another person" else alice))
+    if other == "answered":
+        Approval.objects.update(status="REFUSED")
+    scope = debate.pk if other == "of another debate" else approval.call.scope
+    assert page.get(reverse("debates:approval", args=[scope, approval.pk])).status_code == 404
+
+
+def test_a_status_is_never_long(debate: Conversation) -> None:
+    for _ in range(24):
+        add_approval(debate, preview="x" * 99_000, arguments={"body": "y" * 99_000})
+    short = add_approval(debate, preview="Short", arguments={"to": "Ada"})
+    told = status_payload(debate)["approvals"]
+    assert len(json.dumps(told)) < 30_000 and [one["cut"] for one in told] == [True] * 24 + [False]
+    assert (told[0]["preview"], told[0]["arguments"]) == ("x" * 800, {})
+    assert (told[-1]["id"], told[-1]["arguments"]) == (short.pk, {"to": "Ada"})
+
+
+def test_a_status_that_has_room_is_whole(debate: Conversation) -> None:
+    add_approval(debate, preview="x" * 19_000)
+    add_approval(debate)
+    assert [(len(one["preview"]), one["cut"]) for one in status_payload(debate)["approvals"]] == [
+        (19_000, False),
+        (len("To: ada@example.org"), False),
+    ]
 
 
 def test_a_call_that_only_writes_can_be_allowed_by_the_owner(page: Client, debate: Conversation) -> None:

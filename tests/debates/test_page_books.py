@@ -1,3 +1,4 @@
+import json
 import re
 from typing import Any
 
@@ -51,6 +52,70 @@ def test_a_debate_without_sources_says_so_in_one_line(page: Client, alice: User,
     assert "No sources are switched on in this debate." in _books(page, debate)
 
 
+@pytest.mark.parametrize("where", ["detail", "books"])
+def test_the_folded_panel_says_how_many_look_ups_failed(page: Client, alice: User, where: str) -> None:
+    debate = _debate(alice)
+    for number in range(3):
+        add_call(debate, outcome=Outcome.FAILED if number else Outcome.FOUND)
+    add_call(debate, permission="WRITE", tool="save_note", digest="1")
+    html = page.get(reverse(f"debates:{where}", args=[debate.pk]), headers=HTMX).content.decode()
+    counts = re.search(r'<span id="books-counts"([^>]*)>(.*?)</span>', html)
+    assert counts and re.sub("<[^>]+>", "", counts[2]) == "Look-ups and sources: 3 look-ups, 2 failed"
+    assert ("hx-swap-oob" in counts[1]) == (where == "books")
+
+
+def test_a_panel_without_look_ups_counts_none(page: Client, alice: User) -> None:
+    html = page.get(reverse("debates:detail", args=[_debate(alice).pk])).content.decode()
+    assert ">Look-ups and sources</span>" in html
+
+
+def test_calls_that_failed_in_the_same_way_are_told_once(page: Client, alice: User) -> None:
+    debate = _debate(alice)
+    failed = {"tool": "arxiv", "outcome": Outcome.FAILED, "summary": "arXiv cannot be reached."}
+    for number in range(3):
+        add_call(debate, **failed, arguments={"query": f"zoo {number}"})
+    add_call(debate)
+    add_call(debate, **failed | {"summary": "Another fault."})
+    html = _books(page, debate, **HTMX)
+    told = re.sub(r"<[^>]+>", "", html[html.index('<ol class="calls">') :])
+    assert "arXiv: 3 look-ups failed: arXiv cannot be reached." in told
+    assert told.count("cannot be reached") == 1 and all(f"zoo {number}" in told for number in range(3))
+    assert "Failed: Another fault." in told
+    newest = ToolCall.objects.filter(summary__startswith="arXiv").first()
+    assert newest and f'<details id="failed-{newest.pk}" hx-preserve>' in html
+
+
+def test_tools_have_their_names_for_people(page: Client, alice: User) -> None:
+    debate = _debate(alice)
+    add_call(debate, tool="arxiv")
+    add_call(debate, tool="gone_<since>")
+    add_source(debate, 1, tool="wikipedia")
+    html = _books(page, debate)
+    assert '<b dir="auto" title="arxiv">arXiv</b>' in html
+    assert '<b dir="auto" title="gone_&lt;since&gt;">gone_&lt;since&gt;</b>' in html
+    assert '<span title="wikipedia">Wikipedia</span>' in html
+
+
+def test_what_the_program_looked_up_is_said_so(page: Client, alice: User) -> None:
+    debate = _debate(alice)
+    add_call(debate, origin="BRIEFING")
+    html = _books(page, debate)
+    assert "the program looked this up" in html and "briefing" not in html.casefold()
+
+
+def test_sources_of_one_title_are_told_apart_by_what_was_asked_for(page: Client, alice: User) -> None:
+    debate = _debate(alice)
+    for number, zone in enumerate(("Europe/Kyiv", "Asia/Tokyo"), 1):
+        add_source(debate, number, title="time: get_current_time", url="")
+        answer = json.dumps({"results": [{"source": f"S{number}", "text": '"source": "S3"'}]})
+        add_call(debate, tool="time__get_current_time", arguments={"timezone": zone}, answer=answer)
+    add_source(debate, 3, title="Another", url="")
+    html = re.sub(r"<[^>]+>", "", _books(page, debate))
+    assert "time: get_current_time (timezone: &quot;Europe/Kyiv&quot;)" in html
+    assert "time: get_current_time (timezone: &quot;Asia/Tokyo&quot;)" in html
+    assert "Another (" not in html
+
+
 def test_it_says_which_sources_are_switched_on(page: Client, alice: User) -> None:
     html = _books(page, _debate(alice, tools=["wikipedia", "gone_since"]))
     assert re.search(r"Switched on: <span[^>]*>Wikipedia, gone_since</span>", html)
@@ -95,7 +160,7 @@ def test_a_call_is_told_in_words(page: Client, alice: User, values: dict[str, An
     add_call(debate, actor="AGENT_B", step=3, arguments={"query": "zoos & parks"}, **values)
     html = _books(page, debate)
     told = re.sub(r"<[^>]+>", "", html[html.index('<ol class="calls">') :])
-    assert f"wikipedia (query: &quot;zoos &amp; parks&quot;): {words}" in told
+    assert f"Wikipedia (query: &quot;zoos &amp; parks&quot;): {words}" in told
     assert "Bo" in told and "round 3" in told
     assert ("0.4 s" in told) == ("ms" not in values)
 

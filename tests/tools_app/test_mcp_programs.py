@@ -28,7 +28,7 @@ def test_the_time_server_tells_the_time() -> None:
     server = Server("time", Program((sys.executable, "-m", "mcp_server_time")))
     assert json.loads(text_of(call(server, "get_current_time", timezone="Asia/Tokyo")))["timezone"] == "Asia/Tokyo"
     failure = failing(lambda: call(server, "get_current_time", timezone="Mars/Olympus"))
-    assert (failure.kind, "Invalid timezone" in str(failure)) == (FailureKind.FAULT, True)
+    assert (failure.kind, "Invalid timezone" in str(failure)) == (FailureKind.BAD_QUERY, True)
 
 
 def test_the_git_server_reads_its_repository_alone(tmp_path: Path) -> None:
@@ -36,7 +36,7 @@ def test_the_git_server_reads_its_repository_alone(tmp_path: Path) -> None:
     server = Server("git", Program((sys.executable, "-m", "mcp_server_git", "--repository", str(tmp_path))))
     assert "No commits yet" in text_of(call(server, "git_status", repo_path=str(tmp_path)))
     failure = failing(lambda: call(server, "git_status", repo_path="/"))
-    assert (failure.kind, "outside" in str(failure)) == (FailureKind.FAULT, True)
+    assert (failure.kind, "outside" in str(failure)) == (FailureKind.BAD_QUERY, True)
 
 
 def test_a_program_gets_no_secret_of_this_process(monkeypatch: pytest.MonkeyPatch) -> None:

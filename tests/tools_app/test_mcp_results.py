@@ -72,7 +72,7 @@ def test_a_long_text_is_cut() -> None:
 def test_an_error_of_the_tool_is_told_with_the_words_of_the_server() -> None:
     server = answering(types.TextContent(text="No such\ncity. " + "x" * 5000), is_error=True)
     failure = failing(lambda: call(server, "look"))
-    assert failure.kind is FailureKind.FAULT
+    assert failure.kind is FailureKind.BAD_QUERY
     assert str(failure).startswith("The MCP server “unit” reports an error: No such city. x")
     assert len(str(failure)) < LONGEST_ERROR + 100
 
@@ -80,7 +80,7 @@ def test_an_error_of_the_tool_is_told_with_the_words_of_the_server() -> None:
 def test_an_error_without_words_is_an_error() -> None:
     failure = failing(lambda: call(answering(is_error=True), "look"))
     assert (failure.kind, str(failure)) == (
-        FailureKind.FAULT,
+        FailureKind.BAD_QUERY,
         "The MCP server “unit” reports an error: no word on what went wrong",
     )
 
@@ -93,7 +93,7 @@ def test_a_fault_inside_a_tool_is_an_error() -> None:
         raise KeyError("detail")
 
     failure = failing(lambda: call(Server("unit", server), "crash"))
-    assert (failure.kind, "detail" in str(failure)) == (FailureKind.FAULT, False)
+    assert (failure.kind, "detail" in str(failure)) == (FailureKind.BAD_QUERY, False)
 
 
 def test_structured_content_of_another_shape_is_the_fault_of_the_server() -> None:

@@ -315,10 +315,17 @@ def test_the_language_that_is_asked_for_comes_first(settings: Settings) -> None:
 
 
 @responses.activate
-def test_the_configured_language_comes_before_the_script(settings: Settings) -> None:
+def test_the_script_comes_before_the_configured_language(settings: Settings) -> None:
+    settings.WIKIPEDIA_LANGUAGE = "de"
+    responses.get("https://uk.wikipedia.org/w/api.php", json=reply(page("Inflation")))
+    found("інфляція", spoken="fr")
+
+
+@responses.activate
+def test_the_configured_language_comes_before_that_of_the_debate(settings: Settings) -> None:
     settings.WIKIPEDIA_LANGUAGE = "de"
     responses.get("https://de.wikipedia.org/w/api.php", json=reply(page("Inflation")))
-    found("інфляція", spoken="fr")
+    found("inflation", spoken="fr")
 
 
 @responses.activate

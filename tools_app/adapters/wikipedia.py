@@ -66,8 +66,8 @@ def _language(asked: object, query: str, call: Call) -> tuple[str, str]:
     """The language to search in, and a note when it is not the one that was asked for."""
     given, spoken = wiki_languages.code(asked), wiki_languages.code(call.language)
     note = f"“{clean_line(str(asked))[:30]}” is no language code and was left out." if asked and not given else ""
-    configured = wiki_languages.code(settings.WIKIPEDIA_LANGUAGE)
-    return given or configured or wiki_languages.of_script(query, spoken) or spoken or "en", note
+    preferred = wiki_languages.code(settings.WIKIPEDIA_LANGUAGE) or spoken
+    return given or wiki_languages.of_script(query, preferred) or preferred or "en", note
 
 
 def _ask(search: Search, call: Call) -> Reply:

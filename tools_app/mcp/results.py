@@ -36,7 +36,7 @@ def read(server: Server, wire_name: str, result: CallToolResult) -> Found | Noth
 
 def _failure(server: Server, text: str) -> ToolFailure:
     said = cut(clean_line(text), LONGEST_ERROR) or "no word on what went wrong"
-    kind = FailureKind.NOT_FOUND if said.lower().startswith("unknown tool") else FailureKind.FAULT
+    kind = FailureKind.NOT_FOUND if said.lower().startswith("unknown tool") else FailureKind.BAD_QUERY
     return ToolFailure(kind, f"{server.label} reports an error: {said}")
 
 

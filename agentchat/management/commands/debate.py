@@ -27,6 +27,7 @@ from debates.models import Conversation
 from debates.proposals import DebateProposal, SeatProposal
 from debates.sides import for_and_against
 from tools_app.arguments import in_short
+from tools_app.cleaning import clean_line, cut
 
 INTERRUPTED = 130
 
@@ -125,7 +126,7 @@ def _say_what_it_waits_for(conversation: Conversation) -> None:
     address = running_at(settings.VAR_DIR / "up.lock") or f"http://127.0.0.1:{settings.PORT}" if settings.LOCAL else ""
     page = address.rstrip("/") + reverse("debates:detail", args=[conversation.pk])
     asked = [
-        f"  {approval['tool']} ({in_short(approval['arguments'])})"
+        f"  {approval['tool']} ({in_short(approval['arguments']) or cut(clean_line(approval['preview']), 120)})"
         for approval in payloads.status_payload(conversation)["approvals"]
     ]
     where = f"Answer at {page}. With your answer a worker goes on; `make run` starts one."
