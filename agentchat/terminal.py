@@ -29,6 +29,7 @@ class Screen:
         self._max_rounds = conversation.max_rounds
         self._printed = ""
         self._acting = acting_tools()
+        self._cited: dict[str, str] = {}
         self._console.print(Text(conversation.topic, style="bold"))
 
     def show(self, notice: Notice) -> None:
@@ -45,6 +46,7 @@ class Screen:
                 self._citations(notice.data["citations"])
                 self._printed = ""
             case "end":
+                self._sources()
                 why = notice.data["error"] or f"{EndReasonChoices(notice.data['end_reason']).label}."
                 self._console.print(Text(f"\n{why}", style="bold"))
 
@@ -62,7 +64,7 @@ class Screen:
         if data["phase"] == Phase.CALLED:
             return
         asked = f"{data['tool']} ({data['arguments']})" if data["arguments"] else data["tool"]
-        took = f", {data['ms'] / 1000:.1f} s" if data["ms"] else ""
+        took = f" ({data['ms'] / 1000:.1f} s)" if data["ms"] else ""
         match data["phase"]:
             case Phase.WAITING:
                 self._dim(f"  {asked} waits for approval")
@@ -76,7 +78,15 @@ class Screen:
         for note in footnotes.footnotes(checked):
             found = [f"{finding.verdict.words}: {finding.text}".removesuffix(": ") for finding in note.findings]
             named = [f"[{note.code}] {note.title}".strip()] if note.code else []
+            if note.is_there:
+                self._cited[note.code] = " ".join([*named, note.url]).strip()
             self._dim(f"  {', '.join(named + found)}")
+
+    def _sources(self) -> None:
+        if self._cited:
+            self._console.print(Text("\nSources that were cited", style="bold"))
+        for code in sorted(self._cited, key=lambda code: int(code[1:])):
+            self._console.print(Text(self._cited[code]), soft_wrap=True)
 
     def _dim(self, line: str) -> None:
         self._console.print(Text(line, style="dim"), soft_wrap=True)

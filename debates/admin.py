@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from debates import admin_approvals, admin_tables, services  # noqa: F401
 from debates.errors import DebateError
 from debates.models import Conversation, Persona, Seat
+from tools_app.admin import exactly
 
 
 class _ReadOnlyInline(admin.TabularInline[Any, Conversation]):
@@ -41,7 +42,13 @@ class ConversationAdmin(admin.ModelAdmin[Conversation]):
     list_select_related = ("owner",)
     search_fields = ("topic",)  # shows the field; get_search_results does the search
     date_hierarchy = "created_at"
-    readonly_fields = (*(field.name for field in Conversation._meta.concrete_fields), "said", "sources", "books")
+    readonly_fields = (
+        *(field.name for field in Conversation._meta.concrete_fields),
+        "said",
+        "sources",
+        "books",
+        "exchange",
+    )
     fieldsets = (
         (None, {"fields": ("topic", "owner", "status", "end_reason", "error", "max_rounds", "total_rounds", "said")}),
         ("Sources and tools", {"fields": ("tools_mode", "tools", "books", "sources")}),
@@ -53,7 +60,7 @@ class ConversationAdmin(admin.ModelAdmin[Conversation]):
                 "classes": ["collapse"],
                 "fields": (
                     *("id", "lease_owner", "fence", "lease_until", "enqueued_at"),
-                    *("pending", "idempotency_key", "request_digest"),
+                    *("exchange", "idempotency_key", "request_digest"),
                 ),
             },
         ),
@@ -110,6 +117,10 @@ class ConversationAdmin(admin.ModelAdmin[Conversation]):
     @admin.display(description="written down")
     def books(self, conversation: Conversation) -> str:
         return admin_tables.books(conversation)
+
+    @admin.display(description="turn that waits")
+    def exchange(self, conversation: Conversation) -> str:
+        return exactly(conversation.pending) if conversation.pending else "-"
 
     def delete_model(self, request: HttpRequest, obj: Conversation) -> None:
         services.delete(obj)

@@ -11,7 +11,7 @@ from django.utils.html import format_html
 
 from debates import services
 from debates.errors import DebateError, Gone, NotPermitted
-from debates.models import Conversation
+from debates.models import Conversation, SenderChoices
 from tools_app.admin import BookAdmin, exactly, link_to_debate, still_asked
 from tools_app.models import Approval
 
@@ -111,7 +111,7 @@ class ApprovalAdmin(BookAdmin[Approval]):
 
     @admin.display(description="actor")
     def actor(self, approval: Approval) -> str:
-        return approval.call.actor
+        return str(dict(SenderChoices.choices).get(approval.call.actor, approval.call.actor))
 
     @admin.display(description="step")
     def step(self, approval: Approval) -> int:

@@ -27,7 +27,7 @@ class SuggestionSerializer(serializers.Serializer[Any]):
     topic = serializers.CharField()
     category = serializers.CharField(help_text="What was asked for, or drawn.")
     source = serializers.ChoiceField(  # type: ignore[assignment]
-        choices=get_args(Source), help_text="What it was made from; `fallback` is the standing topic."
+        choices=get_args(Source), help_text="What it was made from; `fallback` is a fixed topic."
     )
     note = serializers.CharField(help_text="The same for people, with the reason of a fallback.")
 

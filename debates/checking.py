@@ -1,7 +1,7 @@
 """What somebody asks for, checked before anything is made."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any
@@ -28,6 +28,8 @@ from providers import registry
 from providers.base import OPTIONS, Option, ProviderError
 from tools_app import registry as tools
 
+# Of 1, how like a known name must be to be the one that was meant; how many are listed where none is.
+CLOSE, NAMES_LISTED = 0.7, 50
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})?")
 
 
@@ -119,9 +121,13 @@ def _provider_and_model(faults: _Faults, seat: str, provider: str, model: str) -
     return provider, model
 
 
-def _closest(word: str, known: Any) -> str:
-    near = get_close_matches(word, list(known), n=3, cutoff=0.3) or sorted(known)[:5]
-    return f" Did you mean: {', '.join(near)}?" if near else ""
+def _closest(word: str, known: Iterable[str]) -> str:
+    """What may have been meant, or else all that there is."""
+    names = sorted(known)
+    if near := get_close_matches(word, names, n=3, cutoff=CLOSE):
+        return f" Did you mean: {', '.join(near)}?"
+    more = f" and {len(names) - NAMES_LISTED} more" if len(names) > NAMES_LISTED else ""
+    return f" There are: {', '.join(names[:NAMES_LISTED])}{more}." if names else ""
 
 
 def _options(faults: _Faults, name: str, options: Mapping[str, Any]) -> dict[str, Any]:

@@ -65,7 +65,13 @@ class DebateForm(_CheckedForm):
         help_text="One a line. Saying farewell with one of them ends the debate; merely mentioning it does not.",
     )
     tools = NamesField(required=False)
-    tools_mode = forms.ChoiceField(required=False, label="How agents get sources", choices=ToolsModeChoices.choices)
+    tools_mode = forms.ChoiceField(
+        required=False,
+        label="How agents get sources",
+        choices=ToolsModeChoices.choices,
+        help_text="Automatic: the model calls tools itself if it can, else the program looks things up before each "
+        "turn.",
+    )
     no_stop_phrases = forms.BooleanField(required=False, label="No phrase ends this debate")
     key = forms.CharField(required=False, widget=forms.HiddenInput)
 

@@ -99,7 +99,7 @@ class NewDebate:
 
 
 def filled(typed: QueryDict, personas: Sequence[Persona]) -> QueryDict:
-    """What was typed, with the persona that was asked for put into its seat, or a pair into both."""
+    """What was typed, with what was asked for in its place: a persona, a pair with their topic, a suggested topic."""
     by_slug = {persona.slug: persona for persona in personas}
     result = typed.copy()
     pair = typed.get("pair", "").split(":")
@@ -107,6 +107,8 @@ def filled(typed: QueryDict, personas: Sequence[Persona]) -> QueryDict:
         for seat, slug in zip(SEATS, pair, strict=True):
             _sit_down(result, seat, by_slug[slug])
         result["topic"], result["language"] = by_slug[pair[0]].topic, by_slug[pair[0]].language
+    if taken := typed.get("take", "").strip():
+        result["topic"] = taken
     seat = typed.get("use", "")
     if seat in SEATS and (persona := by_slug.get(typed.get(f"{seat}-persona", ""))):
         _sit_down(result, seat, persona)

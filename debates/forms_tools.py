@@ -22,7 +22,8 @@ class NamesField(forms.MultipleChoiceField):
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A tool as a person chooses it. One of which something is `missing` cannot be chosen."""
+    """A tool as a person chooses it. One of which something is `missing` cannot be chosen. One that `needs_calls` is
+    nothing to a model that cannot call tools, for the program itself never uses it."""
 
     name: str
     label: str
@@ -30,6 +31,7 @@ class Offer:
     side_effects: str
     missing: str
     chosen: bool
+    needs_calls: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,7 @@ def _offer(tool: Tool, chosen: Collection[str]) -> Offer:
         side_effects=tool.side_effects,
         missing=missing,
         chosen=tool.name in chosen and not missing,
+        needs_calls=not registry.takes_words_alone(tool),
     )
 
 

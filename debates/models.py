@@ -25,9 +25,9 @@ class EndReasonChoices(models.TextChoices):
 
 
 class ToolsModeChoices(models.TextChoices):
-    """How sources reach an agent. AUTO: as its model can."""
+    """How sources reach an agent."""
 
-    AUTO = "auto", "As the model can"
+    AUTO = "auto", "Automatic"
     NATIVE = "native", "The model calls the tools itself"
     BRIEFING = "briefing", "The program looks things up before each turn"
     OFF = "off", "No look-ups"

@@ -79,7 +79,11 @@ class DebateInput(serializers.Serializer[Any]):
         **optional(),
         help_text="Names from GET tools/. Unset: every configured one that only reads; []: none.",
     )
-    tools_mode = TextField(**optional(), help_text="auto (as the model can), native, briefing or off.")
+    tools_mode = TextField(
+        **optional(),
+        help_text="native: the model calls the tools itself; briefing: the program looks things up before each turn; "
+        "auto: native if the model can, else briefing; or off.",
+    )
 
     def proposal(self) -> DebateProposal:
         given = _without_null(self.validated_data)

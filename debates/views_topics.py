@@ -18,11 +18,15 @@ from debates.views_new import new_page, offered_personas
 @login_required
 @require_POST
 def suggest(request: HtmxRequest) -> HttpResponse:
-    """To htmx the field of the topic alone, so that what is typed meanwhile stays; else the whole page."""
-    person, typed, told = cast(User, request.user), request.POST.copy(), {}
+    """To htmx the field of the topic alone, so that what is typed meanwhile stays; else the whole page. A topic of the
+    person's own stays too, and the suggestion is offered beside it."""
+    person, typed = cast(User, request.user), request.POST.copy()
+    told: dict[str, str] = {}
     try:
         made = suggested_topic(person, language=typed.get("language", ""), category=typed.get("category", ""))
-        typed["topic"], told["topic_note"] = made.topic, made.note
+        told |= {"topic_note": made.note, "suggested": made.topic}
+        if typed.get("topic", "").strip() in ("", typed.get("suggested", "").strip()):
+            typed["topic"] = told["topic_filled"] = made.topic
     except DebateError as error:
         told["topic_problem"] = str(error)
     offered = offered_personas(request)

@@ -21,3 +21,20 @@ document.addEventListener("keydown", (event) => {
     button.click();
   }
 });
+
+// A suggested topic does not replace one that was typed while it was made; it is offered instead.
+(() => {
+  let kept = false;
+  document.addEventListener("htmx:oobBeforeSwap", ({ detail }) => {
+    if (detail.target.id !== "topic-field") return;
+    const typed = document.getElementById("id_topic").value.trim();
+    const suggested = document.querySelector("#topic-note [name=suggested]")?.value ?? "";
+    kept = typed !== "" && typed !== suggested;
+    if (kept) detail.shouldSwap = false;
+  });
+  document.addEventListener("htmx:oobAfterSwap", ({ detail }) => {
+    if (detail.target.id !== "topic-note" || !kept) return;
+    detail.target.querySelector(".offer").hidden = false;
+    kept = false;
+  });
+})();

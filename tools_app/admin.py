@@ -10,13 +10,17 @@ from django.contrib import admin
 from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.formats import date_format
 from django.utils.html import format_html
+from django.utils.timezone import localtime
 
 from tools_app import admin_mcp, arguments  # noqa: F401
 from tools_app.cleaning import visible
 from tools_app.models import Approval, Note, ToolCall
 
 Row = TypeVar("Row", bound=Model)
+
+ARGUMENTS_SHOWN = 50
 
 
 def exactly(value: Any) -> str:
@@ -63,7 +67,7 @@ class BookAdmin(admin.ModelAdmin[Row]):
 
 @admin.register(ToolCall)
 class ToolCallAdmin(BookAdmin[ToolCall]):
-    list_display = ("created_at", "tool", "in_short", "outcome", "ms", "debate", "owner")
+    list_display = ("begun", "tool", "in_short", "outcome", "ms", "debate", "owner")
     list_filter = ("outcome", "permission", "origin", "from_cache", "created_at", "tool")
     list_select_related = ("owner",)
     search_fields = ("tool", "summary")
@@ -87,9 +91,14 @@ class ToolCallAdmin(BookAdmin[ToolCall]):
         deleted, counts, lacking, protected = super().get_deleted_objects(objs, request)
         return deleted, counts, lacking, [*protected, *still_asked(call__in=objs)]
 
+    @admin.display(description="begun", ordering="created_at")
+    def begun(self, call: ToolCall) -> str:
+        """Shorter than Django writes it, so that all columns fit into a small window."""
+        return date_format(localtime(call.created_at), "j M Y, H:i")
+
     @admin.display(description="arguments")
     def in_short(self, call: ToolCall) -> str:
-        return arguments.in_short(call.arguments)
+        return arguments.in_short(call.arguments, ARGUMENTS_SHOWN)
 
     @admin.display(description="arguments")
     def given(self, call: ToolCall) -> str:

@@ -69,13 +69,13 @@ class McpServerAdmin(admin.ModelAdmin[McpServer]):
 class McpToolAdmin(admin.ModelAdmin[McpTool]):
     """The permission alone can be edited. Approving shows everything that a model will read."""
 
-    list_display = ("name", "server", "permission", "approved", "changed", "listed_at")
+    list_display = ("name", "server", "permission", "approved", "since_then", "listed_at")
     list_filter = ("approved", "changed", "server", "permission")
     search_fields = ("name", "title", "description")
     list_per_page = 50
     fields = (
-        *("name", "server", "wire_name", "permission", "approved", "changed", "listed_at"),
-        *("title", "full_description", "full_schema", "says_of_itself", "digest"),
+        *("name", "server", "called_there", "permission", "approved", "since_then", "listed_at"),
+        *("full_title", "full_description", "full_schema", "says_of_itself", "digest"),
     )
     readonly_fields = tuple(name for name in fields if name != "permission")
     actions = ("approve", "withdraw")
@@ -88,6 +88,19 @@ class McpToolAdmin(admin.ModelAdmin[McpTool]):
 
     def save_model(self, request: HttpRequest, obj: McpTool, form: Any, change: bool) -> None:
         obj.save(update_fields=["permission"])  # the rest may have become another while the form was open
+
+    @admin.display(description="definition", ordering="changed")
+    def since_then(self, tool: McpTool) -> str:
+        """In words: the sign for "no" would look like a fault where nothing has changed."""
+        return "has changed since it was approved" if tool.changed else "as it was"
+
+    @admin.display(description="name at the server")
+    def called_there(self, tool: McpTool) -> str:
+        return visible(tool.wire_name)
+
+    @admin.display(description="title")
+    def full_title(self, tool: McpTool) -> str:
+        return visible(tool.title) or "none"
 
     @admin.display(description="description")
     def full_description(self, tool: McpTool) -> str:
@@ -122,9 +135,14 @@ class McpToolAdmin(admin.ModelAdmin[McpTool]):
             self.log_change(request, tool, "Approval withdrawn.")
             self.message_user(request, f"{tool} is not offered any more.", messages.SUCCESS)
 
+    def _names(self, tool: McpTool) -> str:
+        title = f", “{self.full_title(tool)}”" if tool.title else ""
+        return f"Server {tool.server}, tool “{self.called_there(tool)}”{title}."
+
     def _shown_for_approval(self, request: HttpRequest, queryset: QuerySet[McpTool]) -> HttpResponse:
         shown = [
-            (tool, self.full_description(tool), self.full_schema(tool), self.says_of_itself(tool)) for tool in queryset
+            (tool, self._names(tool), self.full_description(tool), self.full_schema(tool), self.says_of_itself(tool))
+            for tool in queryset
         ]
         context = {
             **self.admin_site.each_context(request),

@@ -99,8 +99,7 @@ class Session:
 
     def searchable(self) -> list[str]:
         """The sources for which a few words are query enough, the best for this turn first."""
-        reading = (tool for tool in self._tools.values() if tool.permission is Permission.READ)
-        searched = (tool for tool in reading if tool.parameters.get("required") == ["query"])
+        searched = (tool for tool in self._tools.values() if registry.takes_words_alone(tool))
         return [tool.name for tool in registry.best_first(searched, self._words)]
 
     def put_away_unasked(self) -> None:

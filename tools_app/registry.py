@@ -31,6 +31,11 @@ def default_names() -> list[str]:
     return [tool.name for tool in tools().values() if tool.permission is Permission.READ and not tool.missing()]
 
 
+def takes_words_alone(tool: Tool) -> bool:
+    """Whether the program itself can look things up with it: it reads, and a few words are query enough."""
+    return tool.permission is Permission.READ and tool.parameters.get("required") == ["query"]
+
+
 def acting_tools() -> set[str]:
     """The names of those that are used; all others are places where things are looked up."""
     return {tool.name for tool in tools().values() if tool.permission is not Permission.READ}

@@ -49,7 +49,8 @@ class ReadPassage:
         written += [(value, 1) for value in self._numbers_in_words()]
         self._unscaled = sorted(value for value, _ in written)
         self._scaled = sorted(value * scale for value, scale in written)
-        self._percents = sorted({value for word in PART_WORDS.keys() & self._places.keys() for value in PART_WORDS[word]})
+        parts = PART_WORDS.keys() & self._places.keys()
+        self._percents = sorted({value for word in parts for value in PART_WORDS[word]})
 
     def _numbers_in_words(self) -> Iterator[float]:
         """Twenty, five and twenty-five of "twenty-five"."""
@@ -89,10 +90,7 @@ class ReadPassage:
         """Whether it has a number that, rounded as the figure is, equals it; a rough one may be a twentieth off."""
         leeway = 0.05 if figure.is_rough else 0
         return any(
-            all(
-                self._holds(value, max(_HALF * 10.0**-decimals, leeway * value), figure)
-                for value, decimals in reading
-            )
+            all(self._holds(value, max(_HALF * 10.0**-decimals, leeway * value), figure) for value, decimals in reading)
             for reading in figure.readings
         )
 

@@ -24,7 +24,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='conversation',
             name='tools_mode',
-            field=models.CharField(choices=[('auto', 'As the model can'), ('native', 'The model calls the tools itself'), ('briefing', 'The program looks things up before each turn'), ('off', 'No look-ups')], default='auto', max_length=8),
+            field=models.CharField(choices=[('auto', 'Automatic'), ('native', 'The model calls the tools itself'), ('briefing', 'The program looks things up before each turn'), ('off', 'No look-ups')], default='auto', max_length=8),
         ),
         migrations.AddField(
             model_name='message',

@@ -17,7 +17,7 @@ from debates.topics.words import LANGUAGES, prompt_for
 from providers import utility
 from providers.base import ProviderError
 from tools_app import registry
-from tools_app.base import Found, Nothing, Tool, ToolFailure
+from tools_app.base import FailureKind, Found, Nothing, Tool, ToolFailure
 from tools_app.gateway import look_up
 
 Source = Literal["news", "web", "papers", "fallback"]
@@ -28,12 +28,19 @@ BUDGET_S, MODEL_LEAST_S = 40.0, 5.0
 _MAX_TOKENS = 400
 _HEADLINES, _HEADLINE_LIMIT = 6, 160
 _SOURCES: dict[str, Source] = {"newsapi": "news", "tavily": "web", "arxiv": "papers"}
+_FAILED = {
+    FailureKind.QUOTA: "has no requests left for this installation until its allowance is renewed",
+    FailureKind.RATE: "is asked too fast at the moment",
+    FailureKind.UPSTREAM: "is out of order or cannot be reached",
+    FailureKind.TIMEOUT: "did not answer in time",
+    FailureKind.BAD_QUERY: "does not take these words",
+}
 _chance = random.SystemRandom()
 
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """`note` tells a person where the topic comes from, and with "fallback" why it is the standing one."""
+    """`note` tells a person where the topic comes from, and with "fallback" why it is a fixed one."""
 
     topic: str
     category: str
@@ -42,7 +49,7 @@ class Suggestion:
 
 
 class _NoTopic(Exception):
-    """The sentence says why, to a person."""
+    """It goes on after "because", to a person."""
 
 
 def suggest(owner: User, *, language: str = "en", category: str = "") -> Suggestion:
@@ -56,7 +63,7 @@ def suggest(owner: User, *, language: str = "en", category: str = "") -> Suggest
     try:
         return _made(owner, code, about)
     except _NoTopic as why:
-        return Suggestion(LANGUAGES[code].standing_topic, about, "fallback", f"This is the standing topic. {why}")
+        return Suggestion(LANGUAGES[code].standing_topic, about, "fallback", f"This is a fixed topic, because {why}")
 
 
 def _checked(language: str, category: str) -> tuple[str, str]:
@@ -75,7 +82,7 @@ def _checked(language: str, category: str) -> tuple[str, str]:
 def _made(owner: User, code: str, category: str) -> Suggestion:
     started = time.monotonic()
     if not utility.helps():
-        raise _NoTopic("The model that could make one is too small or not there. Set UTILITY_PROFILE to a larger one.")
+        raise _NoTopic("the model that could make one is too small or not there. Set UTILITY_PROFILE to a larger one.")
     tool = _first_ready()
     headlines = _headlines(owner, tool, category, code)
     leases.release_connection()
@@ -89,7 +96,7 @@ def _first_ready() -> Tool:
     for tool in known:
         if not tool.missing():
             return tool
-    raise _NoTopic(" ".join(["No source of headlines is set up.", *(tool.missing() for tool in known[:1])]))
+    raise _NoTopic(" ".join(["no source of headlines is set up.", *(tool.missing() for tool in known[:1])]))
 
 
 def _headlines(owner: User, tool: Tool, category: str, code: str) -> Sequence[str]:
@@ -99,7 +106,7 @@ def _headlines(owner: User, tool: Tool, category: str, code: str) -> Sequence[st
         # What is written in English is more, and the model puts it into the person's language anyway.
         outcome = look_up(owner, tool.name, {"query": category}, language="en")
     if isinstance(outcome, ToolFailure):
-        raise _NoTopic(str(outcome))
+        raise _NoTopic(_failed(tool, outcome))
     items = outcome.items if isinstance(outcome, Found) else ()
     titles = [title[:_HEADLINE_LIMIT] for item in items if (title := clean_line(item.title))]
     if not titles:
@@ -107,12 +114,19 @@ def _headlines(owner: User, tool: Tool, category: str, code: str) -> Sequence[st
     return _chance.sample(titles, min(len(titles), _HEADLINES))
 
 
+def _failed(tool: Tool, failure: ToolFailure) -> str:
+    """A failure's own words are for a model in a debate too, but for those that name a setting."""
+    if failure.kind in (FailureKind.AUTH, FailureKind.CONFIG):
+        return f"{tool.label} cannot be used here: {failure}"
+    return f"{tool.label} {_FAILED.get(failure.kind, 'could not be asked')}."
+
+
 def _asked(prompt: str, left_s: float) -> str:
     try:
         reply = utility.answer(prompt, max_tokens=_MAX_TOKENS, timeout_s=max(left_s, MODEL_LEAST_S))
     except ProviderError as error:
-        raise _NoTopic(str(error)) from None
+        raise _NoTopic(f"the model failed: {error}") from None
     topic = topic_in(reply)
     if not topic:
-        raise _NoTopic("What the model answered is no topic. Try again, or set UTILITY_MODEL to another one.")
+        raise _NoTopic("what the model answered is no topic. Try again, or set UTILITY_MODEL to another one.")
     return topic

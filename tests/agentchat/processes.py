@@ -1,6 +1,7 @@
 """Small real processes, and waiting for what they do."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,6 +13,11 @@ from pathlib import Path
 import psutil
 
 from agentchat.environment import BASE_DIR
+from tests.conftest import SOURCES
+
+# Every variable that a person's `.env` may set. Empty it counts as not set, and a program does not read it from there.
+NAMES = re.findall(r"^# ([A-Z_]+)=", (BASE_DIR / ".env.example").read_text(), re.MULTILINE)
+UNSET = {name: "" for name in NAMES if name not in SOURCES}
 
 
 def eventually(condition: Callable[[], object], within_s: float = 15.0) -> bool:
@@ -45,7 +51,7 @@ def running(command: list[str], **environment: str) -> Iterator[subprocess.Popen
     process = subprocess.Popen(
         command,
         cwd=BASE_DIR,
-        env={**os.environ, **environment},
+        env={**os.environ, **UNSET, **environment},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from agentchat.environment import BASE_DIR
+from tests.agentchat.processes import UNSET
 from tests.agentchat.test_environment_problems import PRODUCTION
 
 PROGRAM = """
@@ -28,7 +29,7 @@ def logged(tmp_path: Path, **environment: str) -> str:
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM],
         cwd=BASE_DIR,
-        env=ours | environment,
+        env=UNSET | ours | environment,
         capture_output=True,
         text=True,
         timeout=60,

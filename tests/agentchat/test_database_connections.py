@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from agentchat.environment import BASE_DIR
-from tests.agentchat.processes import python
+from tests.agentchat.processes import UNSET, python
 
 # Prints the most connections that were open at once, and how many threads were served.
 CROWD = """
@@ -32,7 +32,7 @@ def test_a_crowd_of_threads_is_served_through_twenty(tmp_path: Path) -> None:
     said = subprocess.run(
         [sys.executable, "-W", "ignore", "-m", "tests.fakes.postgres", *python(CROWD)],
         cwd=BASE_DIR,
-        env={**os.environ, "VAR_DIR": str(tmp_path), "DJANGO_SETTINGS_MODULE": "agentchat.settings"},
+        env={**os.environ, **UNSET, "VAR_DIR": str(tmp_path), "DJANGO_SETTINGS_MODULE": "agentchat.settings"},
         capture_output=True,
         text=True,
         timeout=100,

@@ -16,6 +16,7 @@ from debates import personas
 from debates.models import Conversation
 from providers.base import ServerUnreachable
 from providers.scripted import ScriptedProvider
+from tests.agentchat.processes import UNSET
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -115,8 +116,7 @@ def test_agents_that_were_switched_off_stay_off(
 
 
 def started(tmp_path: Path, *arguments: str) -> subprocess.Popen[str]:
-    environment = {**os.environ, "VAR_DIR": str(tmp_path), "ROUND_PAUSE_MS": "0"}
-    environment.pop("AGENTS_ENABLED", None)
+    environment = {**os.environ, **UNSET, "VAR_DIR": str(tmp_path), "ROUND_PAUSE_MS": "0"}
     command = [sys.executable, "manage.py", "debate", "Should billionaires exist?", "--json", *arguments]
     return subprocess.Popen(
         command,

@@ -12,7 +12,7 @@ from pytest_django import Settings
 from agentchat.embedded.borrow import model_server_running
 from agentchat.embedded.probes import any_free_port
 from agentchat.embedded.supervisor import ServiceFailed
-from tests.agentchat.processes import eventually
+from tests.agentchat.processes import UNSET, eventually
 
 SAMPLERS = {
     "dry_multiplier": 0.8,
@@ -22,6 +22,17 @@ SAMPLERS = {
     "repeat_last_n": 256,
     "min_p": 0.05,
 }
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nothing_set() -> Iterator[None]:
+    """What a person has set in `.env` does not count."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in UNSET.items():
+            patch.setenv(name, value)
+        patch.setattr("django.conf.settings.AI_PROFILE", "embedded")
+        patch.setattr("django.conf.settings.EMBEDDED_MODEL_PATH", "")
+        yield
 
 
 @pytest.fixture(scope="module")

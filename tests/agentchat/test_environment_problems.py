@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from agentchat.environment import BASE_DIR, Problem
+from tests.agentchat.processes import UNSET
 from tools_app.mcp.places import from_config
 
 PRODUCTION = {
@@ -27,7 +28,7 @@ def run(tmp_path: Path, *command: str, **environment: str) -> subprocess.Complet
     return subprocess.run(
         [sys.executable, *command],
         cwd=BASE_DIR,
-        env={"PATH": "/usr/bin:/bin", "VAR_DIR": str(tmp_path), **environment},
+        env={**UNSET, "PATH": "/usr/bin:/bin", "VAR_DIR": str(tmp_path), **environment},
         capture_output=True,
         text=True,
         timeout=110,
@@ -51,7 +52,7 @@ def read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Readi
     def with_variables(**variables: str) -> Reading:
         problems: list[Problem] = []
         monkeypatch.setattr("agentchat.environment.PROBLEMS", problems)
-        for name, value in {"VAR_DIR": str(tmp_path), **variables}.items():
+        for name, value in {**UNSET, "VAR_DIR": str(tmp_path), **variables}.items():
             monkeypatch.setenv(name, value)
         return Reading(runpy.run_path(str(BASE_DIR / "agentchat" / "settings.py")), problems)
 

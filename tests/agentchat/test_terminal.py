@@ -38,12 +38,12 @@ def _printed(screen: Screen, capsys: pytest.CaptureFixture[str], *notices: Notic
 
 def test_a_look_up_is_one_line_when_it_is_over(screen: Screen, capsys: pytest.CaptureFixture[str]) -> None:
     out = _printed(screen, capsys, _tool("called"), _tool("returned", ms=420, summary="2 results: Zoo; Park"))
-    assert out == '  looked up wikipedia (query: "zoos"): 2 results: Zoo; Park, 0.4 s\n'
+    assert out == '  looked up wikipedia (query: "zoos"): 2 results: Zoo; Park (0.4 s)\n'
 
 
 def test_a_look_up_that_failed_says_so(screen: Screen, capsys: pytest.CaptureFixture[str]) -> None:
-    out = _printed(screen, capsys, _tool("failed", summary="[red]No answer.[/red]"))
-    assert out == '  wikipedia (query: "zoos") failed: [red]No answer.[/red]\n'
+    out = _printed(screen, capsys, _tool("failed", ms=3000, summary="[red]No answer.[/red]"))
+    assert out == '  wikipedia (query: "zoos") failed: [red]No answer.[/red] (3.0 s)\n'
 
 
 def test_a_call_that_waits_says_so(screen: Screen, capsys: pytest.CaptureFixture[str]) -> None:
@@ -82,6 +82,28 @@ def test_the_checked_citations_stand_below_a_message(alice: User, capsys: pytest
         "  [S9], no such source",
         "  no source given: 9 of 10 agree",
     ]
+
+
+def test_the_end_lists_the_cited_sources_with_their_addresses(alice: User, capsys: pytest.CaptureFixture[str]) -> None:
+    debate = make_debate(alice)
+    zoo = mark("S2", "exists", "", "Zoo", "https://en.wikipedia.org/wiki/Zoo")
+    spoken = [
+        add_message(debate, 1, citations=[mark("S10", "exists", "", "Clock"), zoo, mark("S9", "no_such_source")]),
+        add_message(debate, 2, citations=[zoo, mark("", "unsourced", "9 of 10")]),
+    ]
+    screen = Screen(debate)
+    end = Notice("end", {"status": "FINISHED", "end_reason": "ROUNDS_DONE", "error": ""})
+    notices = (Notice("message", message_payload(message), message.position) for message in spoken)
+    out = _printed(screen, capsys, *notices, end)
+    assert out.partition("\nSources that were cited\n")[2].splitlines()[:2] == [
+        "[S2] Zoo https://en.wikipedia.org/wiki/Zoo",
+        "[S10] Clock",
+    ]
+
+
+def test_a_debate_that_cites_nothing_has_no_such_list(alice: User, capsys: pytest.CaptureFixture[str]) -> None:
+    end = Notice("end", {"status": "FINISHED", "end_reason": "ROUNDS_DONE", "error": ""})
+    assert "Sources" not in _printed(Screen(make_debate(alice)), capsys, end)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -14,7 +14,7 @@ import pytest
 import requests
 
 from agentchat.embedded.probes import any_free_port
-from tests.agentchat.processes import eventually, is_alive, running
+from tests.agentchat.processes import UNSET, eventually, is_alive, running
 
 UP = [sys.executable, "manage.py", "up"]
 
@@ -27,7 +27,6 @@ def environment(tmp_path: Path) -> dict[str, str]:
         "PORT": str(any_free_port()),
         "EMBEDDED_MODEL_PORT": str(any_free_port()),
         "AI_PROFILE": "embedded",
-        "AGENTS_ENABLED": "",
     }
 
 
@@ -48,7 +47,8 @@ def read_until(process: subprocess.Popen[str], pattern: str) -> str:
 
 
 def second(environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(UP, env={**os.environ, **environment}, capture_output=True, text=True, timeout=60)
+    variables = {**os.environ, **UNSET, **environment}
+    return subprocess.run(UP, env=variables, capture_output=True, text=True, timeout=60)
 
 
 def all_gone(processes: list[psutil.Process]) -> bool:

@@ -1,10 +1,13 @@
+import threading
+
 import pytest
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 from pytest_django import Settings
 
-from debates import personas
+from debates import personas, views_topics
 from debates.models import Conversation, Persona
+from debates.topics.suggest import Suggestion
 from providers.scripted import ScriptedProvider
 
 
@@ -41,3 +44,53 @@ def test_a_fault_is_told_while_typing_and_goes_when_it_is_mended(page: Page, com
     page.fill("#id_agent_a-temperature", "1")
     expect(page.locator("#id_agent_a-temperature_error p")).to_have_count(0)
     assert complaints == []
+
+
+@pytest.fixture
+def suggested(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Each wish for a topic gets an answer once the event is set."""
+    may_answer = threading.Event()
+
+    def suggest(*_: object, **__: object) -> Suggestion:
+        assert may_answer.wait(20)
+        return Suggestion("Should cities ban cars?", "cars", "news", "Made from what NewsAPI found about cars.")
+
+    monkeypatch.setattr(views_topics, "suggested_topic", suggest)
+    return may_answer
+
+
+def test_a_suggested_topic_fills_an_empty_field(page: Page, suggested: threading.Event, complaints: list[str]) -> None:
+    suggested.set()
+    page.goto(reverse("debates:new"))
+    page.click("#suggest-topic")
+    expect(page.locator("#id_topic")).to_have_value("Should cities ban cars?")
+    expect(page.locator("#topic-note .offer")).to_be_hidden()
+    assert complaints == []
+
+
+@pytest.mark.parametrize("when", ["before", "meanwhile"])
+def test_a_typed_topic_gives_way_only_when_asked_to(
+    page: Page, suggested: threading.Event, complaints: list[str], when: str
+) -> None:
+    page.goto(reverse("debates:new"))
+    if when == "before":
+        page.fill("#id_topic", "My own topic")
+    page.click("#suggest-topic")
+    page.fill("#id_topic", "My own topic")
+    suggested.set()
+    expect(page.locator("#topic-note .offer")).to_be_visible()
+    expect(page.locator("#id_topic")).to_have_value("My own topic")
+    page.get_by_role("button", name="Use it").click()
+    expect(page.locator("#id_topic")).to_have_value("Should cities ban cars?")
+    expect(page.locator("#topic-note .offer")).to_have_count(0)
+    assert complaints == []
+
+
+@pytest.mark.parametrize(
+    ("field", "button"), [("#id_category", "#suggest-topic"), ("#id_agent_a-persona", "#agent_a .pick button")]
+)
+def test_a_button_beside_a_field_is_level_with_it(page: Page, field: str, button: str) -> None:
+    page.goto(reverse("debates:new"))
+    beside, pressed = page.locator(field).bounding_box(), page.locator(button).bounding_box()
+    assert beside and pressed
+    assert [abs(beside[side] - pressed[side]) < 1 for side in ("y", "height")] == [True, True]

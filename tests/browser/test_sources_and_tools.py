@@ -76,3 +76,28 @@ def test_an_answer_is_given_in_the_page(page: Page, site: object, alice: User, c
     expect(page.locator(".approval")).to_have_count(0)
     assert [type(approval).objects.get(pk=approval.pk).status for approval in approvals] == ["APPROVED", "REFUSED"]
     assert complaints == []
+
+
+def test_a_long_request_is_loaded_whole_and_answered(
+    page: Page, site: object, alice: User, complaints: list[str]
+) -> None:
+    alice.user_permissions.add(Permission.objects.get(codename="approve_exec"))
+    debate = make_debate(alice, status=Conversation.Status.WAITING)
+    approval = add_approval(debate, preview="Letter " * 9000 + "THE END")
+    page.goto(reverse("debates:detail", args=[debate.pk]))
+    expect(page.locator(".approval")).to_contain_text("THE END")
+    page.locator(f"#allow-{approval.pk}").click()
+    expect(page.locator("#status")).to_contain_text("Queued")
+    approval.refresh_from_db()
+    assert approval.status == "APPROVED"
+    assert complaints == []
+
+
+def test_the_folded_panel_tells_of_look_ups_that_failed_meanwhile(
+    page: Page, cited: Conversation, complaints: list[str]
+) -> None:
+    _opened(page, cited)
+    add_call(cited, outcome="FAILED", summary="Nothing answers.")
+    _tell_of_a_look_up(cited)
+    expect(page.locator("#books > summary")).to_have_text("Look-ups and sources: 1 look-up, 1 failed")
+    assert complaints == []

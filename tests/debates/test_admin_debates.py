@@ -103,6 +103,12 @@ def test_a_debate_is_shown_with_what_was_said_escaped(admin_client: Client, alic
     assert 'name="_save"' not in page
 
 
+def test_nothing_hidden_in_a_turn_that_waits_stays_unseen(admin_client: Client, alice: User) -> None:
+    (debate,) = make(alice, pending={"text": "a\u202e\u2800b"})
+    page = admin_client.get(f"{DEBATES}{debate.pk}/change/").content.decode()
+    assert "a⟨U+202E⟩⟨U+2800⟩b" in page and "\u202e" not in page and "\\u202e" not in page
+
+
 def test_thirty_messages_cost_as_many_queries_as_two(
     admin_client: Client, alice: User, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:

@@ -1,5 +1,7 @@
 """The books of the tools as staff see them."""
 
+import html
+import re
 from typing import Any
 
 import pytest
@@ -52,6 +54,12 @@ def test_a_call_is_listed_with_a_link_to_its_debate(admin_client: Client, debate
     assert INJECTION not in page
     assert "query: &quot;&lt;script&gt;alert(1)&lt;/script&gt;&quot;, limit: 5" in page
     assert all(word in page for word in ("wikipedia", "Found something", "4321", "alice"))
+
+
+def test_long_arguments_leave_room_for_the_other_columns(admin_client: Client, debated: Conversation) -> None:
+    add_call(debated, arguments={"query": "zoos " * 40})
+    (arguments,) = re.findall(r'<td class="field-in_short">([^<]*)</td>', admin_client.get(CALLS).content.decode())
+    assert 30 < len(html.unescape(arguments)) <= 50
 
 
 def test_a_call_outside_any_debate_is_listed_too(admin_client: Client, debated: Conversation) -> None:

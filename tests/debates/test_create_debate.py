@@ -5,7 +5,7 @@ import pytest
 from django.contrib.auth.models import User
 from pytest_django import Settings
 
-from debates import personas
+from debates import checking, personas
 from debates.endings import DEFAULT_STOP_PHRASES
 from debates.errors import AgentsDisabled, InvalidDebate, KeyReused
 from debates.models import Conversation, Persona, Seat
@@ -13,6 +13,7 @@ from debates.proposals import DebateProposal, SeatProposal
 from debates.services import create_debate, start_demonstration
 from providers.base import ServerUnreachable
 from providers.scripted import ScriptedProvider
+from tools_app.registry import tools
 
 pytestmark = pytest.mark.django_db
 
@@ -128,6 +129,24 @@ def test_an_unknown_persona_is_named_with_the_closest(alice: User, proposal: Deb
     slug = Persona.objects.values_list("slug", flat=True)[0]
     (sentence,) = faults(alice, with_seat(proposal, persona=slug + "x", system_prompt=""))["agent_a.persona"]
     assert slug in sentence
+
+
+def test_where_nothing_is_close_all_names_are_listed(alice: User, proposal: DebateProposal) -> None:
+    (sentence,) = faults(alice, replace(proposal, tools=["nonsense"]))["tools"]
+    assert "Did you mean" not in sentence
+    assert sentence.startswith("There is no tool 'nonsense'. There are: ") and all(name in sentence for name in tools())
+    assert faults(alice, replace(proposal, tools=["wikipedi"]))["tools"] == [
+        "There is no tool 'wikipedi'. Did you mean: wikipedia?"
+    ]
+
+
+def test_long_lists_of_names_have_an_end(
+    alice: User, proposal: DebateProposal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checking, "NAMES_LISTED", 2)
+    (sentence,) = faults(alice, replace(proposal, tools=["nonsense"]))["tools"]
+    names = sorted(tools())
+    assert sentence.endswith(f"There are: {names[0]}, {names[1]} and {len(names) - 2} more.")
 
 
 def test_anothers_persona_does_not_exist(alice: User, bob: User, proposal: DebateProposal) -> None:

@@ -110,6 +110,7 @@ def test_sources_of_one_title_are_told_apart_by_what_was_asked_for(page: Client,
         answer = json.dumps({"results": [{"source": f"S{number}", "text": '"source": "S3"'}]})
         add_call(debate, tool="time__get_current_time", arguments={"timezone": zone}, answer=answer)
     add_source(debate, 3, title="Another", url="")
+    add_call(debate, answer='{"results": [{"source": "S3"}]}')
     html = re.sub(r"<[^>]+>", "", _books(page, debate))
     assert "time: get_current_time (timezone: &quot;Europe/Kyiv&quot;)" in html
     assert "time: get_current_time (timezone: &quot;Asia/Tokyo&quot;)" in html

@@ -11,7 +11,9 @@ from pytest_django import Settings
 from debates.models import Conversation
 from providers.scripted import ScriptedProvider
 from tools_app import registry
+from tools_app.audit import Errand
 from tools_app.base import Call, Nothing, Permission, Tool
+from tools_app.gateway import Session
 
 NEW, PERSONA = reverse("debates:new"), reverse("debates:persona")
 
@@ -73,6 +75,21 @@ def test_each_tool_says_in_a_line_what_it_is(page: Client) -> None:
     assert "Searches &lt;books&gt;." in _said_beside(html, "library")
     assert "Give an author" not in _said_beside(html, "library")
     assert "Posts a letter." in _said_beside(html, "letter")
+
+
+def test_what_only_a_calling_model_can_use_says_so(page: Client, alice: User, settings: Settings) -> None:
+    settings.WIKIPEDIA_CONTACT, settings.ALPHAVANTAGE_API_KEY, settings.NEWSAPI_KEY = "ada@example.org", "key", "key"
+    settings.TAVILY_API_KEY = "key"
+    html = page.get(NEW).content.decode()
+    usable = {tool.name for tool in registry.tools().values() if not tool.missing()}
+    told = {name for name in usable if "Only for models that call tools." in _said_beside(html, name)}
+    assert told and usable - told == set(Session(Errand(alice.pk), sorted(usable)).searchable())
+
+
+def test_the_automatic_way_to_sources_says_what_it_is(page: Client) -> None:
+    html = page.get(NEW).content.decode()
+    assert '<option value="auto">Automatic</option>' in html and "As the model can" not in html
+    assert "Automatic: the model calls tools itself if it can, else the program looks things up before each" in html
 
 
 def test_what_acts_has_a_group_of_its_own(page: Client) -> None:

@@ -26,6 +26,7 @@ TYPED = {
     "agent_a-system_prompt": "You are Ada. You hold that they should.",
     "agent_b-temperature": "0.4",
 }
+UNTYPED = TYPED | {"topic": " "}
 HTMX = {"HX-Request": "true"}
 
 
@@ -70,9 +71,8 @@ def test_the_page_offers_it_with_the_categories(page: Client, settings: Settings
 def test_without_a_script_the_page_comes_back_as_it_was_typed_with_a_topic(
     page: Client, model: ScriptedProvider
 ) -> None:
-    html = page.post(SUGGEST, TYPED).content.decode()
+    html = page.post(SUGGEST, UNTYPED).content.decode()
     assert f">\n{QUESTION}</textarea>" in html
-    assert "Typed before" not in html
     assert "Made from what NewsAPI found about bees &amp; honey." in html
     assert (_value(html, "category"), _value(html, "key")) == ("bees &amp; honey", "the-key-of-this-page")
     assert (_value(html, "max_rounds"), _value(html, "agent_a-name")) == ("7", "Ada")
@@ -89,7 +89,7 @@ def test_the_language_of_the_form_is_the_topics(page: Client, model: ScriptedPro
 
 
 def test_a_script_is_given_the_topic_and_the_note_alone(page: Client, model: ScriptedProvider) -> None:
-    html = page.post(SUGGEST, TYPED, headers=HTMX).content.decode()
+    html = page.post(SUGGEST, UNTYPED, headers=HTMX).content.decode()
     assert f">\n{QUESTION}</textarea>" in html
     assert '<div id="topic-field" hx-swap-oob="innerHTML">' in html
     assert '<div id="topic-note" hx-swap-oob="innerHTML">' in html
@@ -103,11 +103,45 @@ def test_the_pieces_for_a_script_have_their_places_on_the_page(page: Client) -> 
     assert html.count('id="topic-field"') == html.count('id="topic-note"') == 1
 
 
-def test_the_standing_topic_says_that_it_is_one(page: Client, settings: Settings) -> None:
+def _offer(html: str) -> str:
+    found = re.search(r'<p class="offer"[^>]*>.*?</p>', html, re.S)
+    assert found
+    return found[0]
+
+
+@pytest.mark.parametrize("headers", [HTMX, {}])
+def test_a_typed_topic_stays_and_the_suggestion_is_offered_beside_it(
+    page: Client, model: ScriptedProvider, headers: dict[str, str]
+) -> None:
+    html = page.post(SUGGEST, TYPED, headers=headers).content.decode()
+    assert f"{QUESTION}</textarea>" not in html and 'id="topic-field" hx-swap-oob' not in html
+    assert ("Typed before</textarea>" in html) is not bool(headers), "a script leaves the field alone"
+    assert f'name="take" value="{QUESTION}" formaction="{reverse("debates:persona")}"' in _offer(html)
+    assert "hidden" not in _offer(html)
+
+
+def test_a_suggestion_that_is_used_is_the_topic_and_no_model_is_asked_again(
+    page: Client, model: ScriptedProvider
+) -> None:
+    html = page.post(reverse("debates:persona"), TYPED | {"take": QUESTION}).content.decode()
+    assert f">\n{QUESTION}</textarea>" in html and "Typed before" not in html
+    assert _value(html, "agent_a-name") == "Ada"
+    assert model.requests == []
+
+
+def test_an_earlier_suggestion_makes_room_for_the_next(page: Client, model: ScriptedProvider) -> None:
+    first = page.post(SUGGEST, UNTYPED, headers=HTMX).content.decode()
+    assert "hidden" in _offer(first) and _value(first, "suggested") == QUESTION
+    model.enqueue("Should cars ban cities?")
+    html = page.post(SUGGEST, TYPED | {"topic": QUESTION, "suggested": QUESTION}, headers=HTMX).content.decode()
+    assert ">\nShould cars ban cities?</textarea>" in html
+
+
+def test_the_fixed_topic_says_that_it_is_one(page: Client, settings: Settings) -> None:
     settings.UTILITY_PROFILE, settings.EMBEDDED_MODEL_PATH = "embedded", ""
     html = page.post(SUGGEST, TYPED, headers=HTMX).content.decode()
     assert LANGUAGES["uk"].standing_topic in html
-    assert "This is the standing topic. The model that could make one is too small" in html
+    assert "This is a fixed topic, because the model that could make one is too small" in html
 
 
 @pytest.mark.parametrize("headers", [HTMX, {}])
@@ -128,7 +162,7 @@ def test_what_a_model_wrote_is_shown_as_text(page: Client, settings: Settings, s
     settings.UTILITY_PROFILE = "scripted"
     headlines.newsapi(settings, "Second")
     scripted.enqueue("Is </textarea><script>alert(1)</script> a <b>topic</b>?")
-    html = page.post(SUGGEST, TYPED, headers=HTMX).content.decode()
+    html = page.post(SUGGEST, UNTYPED, headers=HTMX).content.decode()
     assert "<script>" not in html
     assert "&lt;b&gt;topic&lt;/b&gt;?</textarea>" in html
 

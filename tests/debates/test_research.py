@@ -155,7 +155,7 @@ def test_the_utility_model_words_the_queries_or_else_a_rule(
     with providers.use("helper", helper):
         played(a_debate(alice, "briefing"), scripted, "Yes.", "No.")
     if queries:
-        assert library.queries[:2] == queries
+        assert set(library.queries) == set(queries)  # side by side
     else:
         assert any("billionaires" in query.lower() for query in library.queries)
     assert all(not request.tools for request in helper.requests)

@@ -39,7 +39,7 @@ def model(scripted: ScriptedProvider, settings: Settings) -> ScriptedProvider:
 
 def assert_standing(suggestion: Suggestion, *why: str, language: str = "en") -> None:
     assert (suggestion.topic, suggestion.source) == (LANGUAGES[language].standing_topic, "fallback")
-    assert suggestion.note.startswith("This is the standing topic. ")
+    assert suggestion.note.startswith("This is a fixed topic, because ")
     for words in why:
         assert words in suggestion.note
 
@@ -106,6 +106,16 @@ def test_a_refused_key_is_told_without_the_key(alice: User, model: ScriptedProvi
     assert "news-key-1234567890" not in suggestion.note
 
 
+@pytest.mark.parametrize("status", [400, 426, 429, 500])
+def test_no_words_for_a_model_are_told_to_a_person(
+    alice: User, model: ScriptedProvider, settings: Settings, status: int
+) -> None:
+    headlines.newsapi(settings, status=status, json={})
+    note = suggest(alice, language="uk").note
+    assert note.startswith("This is a fixed topic, because NewsAPI ")
+    assert "invent" not in note and "Do not" not in note and "debate" not in note
+
+
 def test_nothing_found_is_told(alice: User, model: ScriptedProvider, settings: Settings) -> None:
     headlines.newsapi(settings)
     assert_standing(suggest(alice, category="xyzzy"), "NewsAPI found nothing about xyzzy.")
@@ -126,7 +136,7 @@ def test_where_a_language_has_nothing_english_is_searched(
 
 def test_without_a_source_that_is_told(alice: User, model: ScriptedProvider, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(suggesting, "_SOURCES", {"newsapi": "news", "tavily": "web"})
-    assert_standing(suggest(alice), "No source of headlines is set up.", "NEWSAPI_KEY")
+    assert_standing(suggest(alice), "no source of headlines is set up.", "NEWSAPI_KEY")
 
 
 def test_the_tools_are_read_once_however_many_sources_there_are(
@@ -142,7 +152,7 @@ def test_the_tools_are_read_once_however_many_sources_there_are(
 def test_a_useless_answer_is_told(alice: User, model: ScriptedProvider, settings: Settings, reply: str) -> None:
     headlines.newsapi(settings, *TITLES)
     model.enqueue(reply)
-    assert_standing(suggest(alice), "What the model answered is no topic.")
+    assert_standing(suggest(alice), "what the model answered is no topic.")
 
 
 def test_a_model_that_fails_is_told(alice: User, model: ScriptedProvider, settings: Settings) -> None:

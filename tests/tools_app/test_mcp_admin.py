@@ -1,3 +1,4 @@
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -126,6 +127,37 @@ def test_an_approval_is_withdrawn(admin_client: Client, tool: McpTool) -> None:
     McpTool.objects.update(approved=True)
     assert act(admin_client, "withdraw", tool) == "unit__look is not offered any more."
     assert not McpTool.objects.get().approved
+
+
+@pytest.mark.parametrize(("approved", "action"), [(False, "approve"), (True, "withdraw")])
+def test_its_own_page_has_the_button_too(admin_client: Client, tool: McpTool, approved: bool, action: str) -> None:
+    McpTool.objects.update(approved=approved)
+    page = admin_client.get(f"{TOOLS}{tool.pk}/change/").content.decode()
+    assert re.findall(r'<button[^>]* name="action" value="(\w+)" formaction="([^"]+)"', page) == [(action, TOOLS)]
+    assert f'name="_selected_action" value="{tool.pk}"' in page
+    # What the browser sends: the fields of the form with the button.
+    told = act(admin_client, action, tool, permission="EXEC")
+    assert ("Models will read everything below" in told) is not approved
+
+
+def test_who_may_only_look_has_no_button(client: Client, tool: McpTool) -> None:
+    staff(client, "view_mcptool")
+    assert 'name="action"' not in client.get(f"{TOOLS}{tool.pk}/change/").content.decode()
+
+
+def test_what_has_not_changed_does_not_look_like_a_fault(admin_client: Client, tool: McpTool) -> None:
+    McpTool.objects.update(approved=True)
+    for address in (TOOLS, f"{TOOLS}{tool.pk}/change/"):
+        page = admin_client.get(address).content.decode()
+        assert "icon-no" not in page and "as it was" in page
+    McpTool.objects.update(changed=True)
+    assert "has changed since it was approved" in admin_client.get(TOOLS).content.decode()
+
+
+def test_nothing_in_the_names_of_a_tool_stays_unseen(admin_client: Client, tool: McpTool) -> None:
+    McpTool.objects.update(wire_name="look\ufe0f", title="Look\u2800")
+    for page in (admin_client.get(f"{TOOLS}{tool.pk}/change/").content.decode(), act(admin_client, "approve", tool)):
+        assert "look⟨U+FE0F⟩" in page and "Look⟨U+2800⟩" in page
 
 
 def test_the_permission_alone_is_edited(admin_client: Client, tool: McpTool) -> None:

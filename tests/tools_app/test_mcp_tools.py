@@ -101,13 +101,20 @@ def test_the_preview_shows_server_tool_and_the_exact_arguments(
     scripted: ScriptedServer, permission: Permission
 ) -> None:
     tool = approved_as(permission)
-    given = {"to": "чай\u202e\U000e0041", "n": 1}
+    given = {"to": "чай\u202e\U000e0041\ufe0f\u034f\u17b4\u2800", "n": 1}
     assert tool.preview is not None
     server, name, heading, shown = tool.preview(given, a_call()).split("\n", 3)
     assert (server, name, heading) == ("MCP server: unit", "Tool: look", "Arguments:")
-    assert shown == '{\n  "to": "чай⟨U+202E⟩⟨U+E0041⟩",\n  "n": 1\n}'
+    assert shown == '{\n  "to": "чай⟨U+202E⟩⟨U+E0041⟩⟨U+FE0F⟩⟨U+034F⟩⟨U+17B4⟩⟨U+2800⟩",\n  "n": 1\n}'
     assert "unit" in tool.side_effects
     assert scripted.calls == []
+
+
+def test_the_preview_shows_what_is_hidden_in_the_name_of_the_tool(scripted: ScriptedServer) -> None:
+    approved_as(Permission.EXEC)
+    McpTool.objects.update(wire_name="look\ufe0f")
+    (tool,) = servers.tools()
+    assert tool.preview and "Tool: look⟨U+FE0F⟩\n" in tool.preview({}, a_call())
 
 
 def test_a_tool_that_reads_has_no_preview(scripted: ScriptedServer) -> None:

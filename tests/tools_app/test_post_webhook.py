@@ -300,6 +300,11 @@ def test_the_preview_says_where_and_what(names: Names) -> None:
     )
 
 
+@pytest.mark.parametrize("hidden", ["\ufe00", "\ufe0f", "\u034f", "\u17b4", "\u2800", "\u200e"])
+def test_what_cannot_be_seen_is_sent_and_shown_as_an_escape(names: Names, hidden: str) -> None:
+    assert f'"clé{json.dumps(hidden)[1:-1]}": "x"' in shown("https://hooks.test/", {f"clé{hidden}": "x"})
+
+
 def test_a_name_in_another_script_is_shown_as_it_is_asked(names: Names) -> None:
     assert "host xn--pypal-4ve.test, port 8443" in shown("https://pаypal.test:8443/")  # with a Cyrillic а
 

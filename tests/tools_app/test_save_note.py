@@ -42,11 +42,15 @@ def test_it_keeps_the_note_of_the_agent_in_its_debate(hers: Call, alice: User) -
 def test_the_preview_is_all_that_is_kept(hers: Call) -> None:
     text = " One\u202e two\u200b\U000e0041\x00\r\n\nthree\ud800 "
     assert shown(text) == (
-        "Into the notebook of AGENT_A in this debate, round 3. "
+        "Into the notebook of this agent in this debate, round 3. "
         "This is the whole note (14 characters):\n\nOne two\n\nthree"
     )
     save(text, hers)
     assert Note.objects.get().text == "One two\n\nthree"
+
+
+def test_the_preview_writes_out_what_is_kept_and_cannot_be_seen() -> None:
+    assert shown("A\ufe0f\u2800B").endswith("A⟨U+FE0F⟩⟨U+2800⟩B")
 
 
 @pytest.mark.parametrize("text", ["", " \n", "\u200b\u202e", "x" * 2_001])

@@ -74,6 +74,11 @@ def test_the_preview_is_all_that_is_sent(server: MailServer) -> None:
     assert arrived(server).get_content().strip() == "One two\nthree"
 
 
+def test_the_preview_writes_out_what_is_sent_and_cannot_be_seen(server: MailServer) -> None:
+    hidden = {"subject": "Hi\u2800", "body": "One\ufe00\u2800 two"}
+    assert "Subject: Hi⟨U+2800⟩\n" in shown(**hidden) and shown(**hidden).endswith("One⟨U+FE00⟩⟨U+2800⟩ two")
+
+
 @pytest.mark.parametrize(
     "to",
     [

@@ -14,7 +14,7 @@ from tools_app.actions.pinned import PinnedConnection
 from tools_app.actions.refusals import unfit
 from tools_app.actions.targets import Target, target_of
 from tools_app.base import Call, FailureKind, Found, Item, Permission, Tool, ToolFailure
-from tools_app.cleaning import clean_text, cut, without_hidden
+from tools_app.cleaning import clean_text, cut, visible
 
 MOST_BYTES = 20_000
 SHOWN_CHARS = 500
@@ -72,7 +72,7 @@ def _body(payload: Mapping[str, Any]) -> bytes:
 
 def _visible(found: re.Match[str]) -> str:
     character = found[0]
-    return character if character.isprintable() and without_hidden(character) else json.dumps(character)[1:-1]
+    return character if character.isprintable() and visible(character) == character else json.dumps(character)[1:-1]
 
 
 def _sent(target: Target, body: bytes, connection: PinnedConnection) -> _Reply:

@@ -6,7 +6,7 @@ from typing import Any
 
 from tools_app.actions.refusals import unfit
 from tools_app.base import Call, FailureKind, Found, Item, Permission, Tool, ToolFailure
-from tools_app.cleaning import clean_text
+from tools_app.cleaning import clean_text, visible
 from tools_app.models import Note
 
 NOTE_CHARS = 2_000
@@ -21,8 +21,8 @@ def run(arguments: Mapping[str, Any], call: Call) -> Found:
 
 def preview(arguments: Mapping[str, Any], call: Call) -> str:
     text, _ = _text(arguments), _scope(call)
-    where = f"Into the notebook of {call.actor or 'nobody'} in this debate, round {call.step}."
-    return f"{where} This is the whole note ({len(text)} characters):\n\n{text}"
+    where = f"Into the notebook of this agent in this debate, round {call.step}."
+    return f"{where} This is the whole note ({len(text)} characters):\n\n{visible(text)}"
 
 
 def notes_of(scope: str, actor: str) -> list[str]:

@@ -13,7 +13,7 @@ from django.core.validators import validate_email
 
 from tools_app.actions.refusals import unfit
 from tools_app.base import Call, FailureKind, Found, Item, Permission, Tool, ToolFailure
-from tools_app.cleaning import clean_line, clean_text
+from tools_app.cleaning import clean_line, clean_text, visible
 
 SUBJECT_CHARS = 200
 BODY_CHARS = 10_000
@@ -42,8 +42,8 @@ def run(arguments: Mapping[str, Any], call: Call) -> Found:
 def preview(arguments: Mapping[str, Any], _call: Call) -> str:
     message = _message(arguments)
     return (
-        f"From: {message.from_email}\nTo: {message.to[0]}\nSubject: {message.subject}\n"
-        f"This is the whole text ({len(message.body)} characters):\n\n{message.body}"
+        f"From: {message.from_email}\nTo: {message.to[0]}\nSubject: {visible(str(message.subject))}\n"
+        f"This is the whole text ({len(message.body)} characters):\n\n{visible(str(message.body))}"
     )
 
 

@@ -91,7 +91,7 @@ class _Approved:
 
     def preview(self, arguments: Mapping[str, Any], call: Call) -> str:
         exactly = visible(json.dumps(arguments, indent=2, ensure_ascii=False))
-        return f"MCP server: {self.row.server}\nTool: {self.row.wire_name}\nArguments:\n{exactly}"
+        return f"MCP server: {self.row.server}\nTool: {visible(self.row.wire_name)}\nArguments:\n{exactly}"
 
 
 class _Client(Protocol):
