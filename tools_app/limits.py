@@ -19,7 +19,7 @@ sleep: Callable[[float], None] = time.sleep  # tests put their own here
 
 @dataclass(frozen=True, slots=True)
 class Spacing:
-    """Requests start at least `every_s` apart. With `at_once` no more than so many are under way, and the next waits for
+    """Requests start at least `every_s` apart. With `at_once` so many are under way at most, and the next one waits for
     the end of another."""
 
     key: str
