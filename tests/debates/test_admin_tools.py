@@ -52,7 +52,8 @@ def test_a_call_is_listed_with_a_link_to_its_debate(admin_client: Client, debate
     page = admin_client.get(CALLS).content.decode()
     assert f'<a href="{DEBATES}{debated.pk}/change/">' in page
     assert INJECTION not in page
-    assert "query: &quot;&lt;script&gt;alert(1)&lt;/script&gt;&quot;, limit: 5" in page
+    for argument in ("query: &quot;&lt;script&gt;alert(1)&lt;/script&gt;&quot;", "limit: 5"):  # PostgreSQL sorts them
+        assert argument in page
     assert all(word in page for word in ("wikipedia", "Found something", "4321", "alice"))
 
 
