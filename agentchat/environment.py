@@ -7,8 +7,10 @@ where it cannot hold a password or a key.
 
 import json
 import os
+import secrets
 import tempfile
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -47,6 +49,15 @@ def refuse_problems() -> None:
 
 def text(name: str, default: str = "") -> str:
     return os.environ.get(name, default).strip()
+
+
+def word_list(name: str, default: str) -> list[str]:
+    """What stands between commas; the default when nothing does."""
+    return _listed(text(name)) or _listed(default)
+
+
+def _listed(raw: str) -> list[str]:
+    return [entry.strip() for entry in raw.split(",") if entry.strip()]
 
 
 def integer(name: str, default: int, *, least: int, most: int) -> int:
@@ -183,3 +194,10 @@ def directory(name: str, default: Path) -> Path:
             f"{name} is {path}, where nothing can be written ({error.strerror}). Name another directory."
         ) from None
     return path
+
+
+def kept_secret(path: Path) -> str:
+    """Made at the first start and read ever after; only this user can read the file."""
+    with suppress(FileExistsError), open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(secrets.token_urlsafe(50))
+    return path.read_text()

@@ -15,113 +15,83 @@ import django_stubs_ext
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from agentchat.environment import (
-    BASE_DIR,
-    boolean,
-    choice,
-    database_url,
-    directory,
-    email_url,
-    host_list,
-    http_url,
-    integer,
-    mcp_servers,
-    note,
-    redis_url,
-    text,
-)
+from agentchat import environment as env
+from agentchat import logs
 
 django_stubs_ext.monkeypatch()  # lets annotations such as ModelAdmin[Message] stand in running code
 
-VAR_DIR = directory("VAR_DIR", BASE_DIR / "var")
+VAR_DIR = env.directory("VAR_DIR", env.BASE_DIR / "var")
 
-REDIS_URL = redis_url("REDIS_URL")
-LOCAL = not text("REDIS_URL")  # a wrong one does not make an installation local
-DEBUG = boolean("DEBUG", False)
-PORT = integer("PORT", 8000, least=1, most=65535)
-
-
-def _kept_secret_key() -> str:
-    path = VAR_DIR / "secret_key"
-    try:
-        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(secrets.token_urlsafe(50))
-    except FileExistsError:
-        pass
-    return path.read_text()
-
-
-SECRET_KEY = text("SECRET_KEY") or (_kept_secret_key() if LOCAL else "")
+REDIS_URL = env.redis_url("REDIS_URL")
+LOCAL = not env.text("REDIS_URL")  # a wrong one does not make an installation local
+DEBUG = env.boolean("DEBUG", False)
+PORT = env.integer("PORT", 8000, least=1, most=65535)
+SECRET_KEY = env.text("SECRET_KEY") or (env.kept_secret(VAR_DIR / "secret_key") if LOCAL else "")
 if not SECRET_KEY:
-    note("SECRET_KEY", "is not set", "Set it to 50 or more random characters.")
+    env.note("SECRET_KEY", "is not set", "Set it to 50 or more random characters.")
     SECRET_KEY = secrets.token_urlsafe(50)
 
-ALLOWED_HOSTS = host_list("ALLOWED_HOSTS")
+ALLOWED_HOSTS = env.host_list("ALLOWED_HOSTS")
 if LOCAL:
     ALLOWED_HOSTS += ["127.0.0.1", "localhost", "[::1]"]
 elif not ALLOWED_HOSTS:
-    note("ALLOWED_HOSTS", "is not set", "Set it to the host names, separated by commas.")
+    env.note("ALLOWED_HOSTS", "is not set", "Set it to the host names, separated by commas.")
 
 # --- the application -------------------------------------------------------------------------------------------
 
-AGENTS_ENABLED = boolean("AGENTS_ENABLED", False)
-HISTORY_SIZE = integer("HISTORY_SIZE", 8, least=1, most=200)
-MAX_ROUNDS_DEFAULT = integer("MAX_ROUNDS_DEFAULT", 100, least=1, most=1000)
-ROUND_PAUSE_MS = integer("ROUND_PAUSE_MS", 500, least=0, most=600_000)
-TURN_BUDGET_S = integer("TURN_BUDGET_S", 600, least=1, most=86_400)
-FIRST_TOKEN_TIMEOUT_S = integer("FIRST_TOKEN_TIMEOUT_S", 300, least=1, most=86_400)
-LEASE_TTL_S = integer("LEASE_TTL_S", 15, least=3, most=3600)
+AGENTS_ENABLED = env.boolean("AGENTS_ENABLED", False)
+HISTORY_SIZE = env.integer("HISTORY_SIZE", 8, least=1, most=200)
+MAX_ROUNDS_DEFAULT = env.integer("MAX_ROUNDS_DEFAULT", 100, least=1, most=1000)
+ROUND_PAUSE_MS = env.integer("ROUND_PAUSE_MS", 500, least=0, most=600_000)
+TURN_BUDGET_S = env.integer("TURN_BUDGET_S", 600, least=1, most=86_400)
+FIRST_TOKEN_TIMEOUT_S = env.integer("FIRST_TOKEN_TIMEOUT_S", 300, least=1, most=86_400)
+LEASE_TTL_S = env.integer("LEASE_TTL_S", 15, least=3, most=3600)
 
-AI_PROFILE = choice("AI_PROFILE", "embedded", ("embedded", "ollama", "openai"))
-OLLAMA_BASE_URL = http_url("OLLAMA_BASE_URL", "http://127.0.0.1:11434")
-OLLAMA_API_KEY = text("OLLAMA_API_KEY")
-OLLAMA_MODEL = text("OLLAMA_MODEL", "qwen3:8b")
-OPENAI_BASE_URL = http_url("OPENAI_BASE_URL", "https://openrouter.ai/api/v1")
-OPENAI_API_KEY = text("OPENAI_API_KEY")
-OPENAI_MODEL = text("OPENAI_MODEL", "deepseek/deepseek-chat")
+AI_PROFILE = env.choice("AI_PROFILE", "embedded", ("embedded", "ollama", "openai"))
+OLLAMA_BASE_URL = env.http_url("OLLAMA_BASE_URL", "http://127.0.0.1:11434")
+OLLAMA_API_KEY = env.text("OLLAMA_API_KEY")
+OLLAMA_MODEL = env.text("OLLAMA_MODEL", "qwen3:8b")
+OPENAI_BASE_URL = env.http_url("OPENAI_BASE_URL", "https://openrouter.ai/api/v1")
+OPENAI_API_KEY = env.text("OPENAI_API_KEY")
+OPENAI_MODEL = env.text("OPENAI_MODEL", "deepseek/deepseek-chat")
 
 # The second role: topics and search words. Short calls without tools.
-UTILITY_PROFILE = choice("UTILITY_PROFILE", AI_PROFILE, ("embedded", "ollama", "openai"))
-UTILITY_MODEL = text("UTILITY_MODEL")
+UTILITY_PROFILE = env.choice("UTILITY_PROFILE", AI_PROFILE, ("embedded", "ollama", "openai"))
+UTILITY_MODEL = env.text("UTILITY_MODEL")
 
 # --- sources and tools -------------------------------------------------------------------------------------------
 
-TURN_TOOL_ITERATIONS = integer("TURN_TOOL_ITERATIONS", 8, least=1, most=50)
-TOOL_TIMEOUT_S = integer("TOOL_TIMEOUT_S", 15, least=1, most=300)
-APPROVAL_TTL_S = integer("APPROVAL_TTL_S", 86_400, least=10, most=2_592_000)
-WIKIPEDIA_CONTACT = text("WIKIPEDIA_CONTACT")
-WIKIPEDIA_LANGUAGE = text("WIKIPEDIA_LANGUAGE").lower()
-TAVILY_API_KEY = text("TAVILY_API_KEY")
-NEWSAPI_KEY = text("NEWSAPI_KEY")
-ALPHAVANTAGE_API_KEY = text("ALPHAVANTAGE_API_KEY")
-WIKIPEDIA_API_URL = http_url("WIKIPEDIA_API_URL", "https://{lang}.wikipedia.org/w/api.php")
-ARXIV_API_URL = http_url("ARXIV_API_URL", "https://export.arxiv.org/api/query")
-TAVILY_API_URL = http_url("TAVILY_API_URL", "https://api.tavily.com")
-NEWSAPI_API_URL = http_url("NEWSAPI_API_URL", "https://newsapi.org/v2")
-ALPHAVANTAGE_API_URL = http_url("ALPHAVANTAGE_API_URL", "https://www.alphavantage.co/query")
-MCP_SERVERS = mcp_servers("MCP_SERVERS")
+TURN_TOOL_ITERATIONS = env.integer("TURN_TOOL_ITERATIONS", 8, least=1, most=50)
+TOOL_TIMEOUT_S = env.integer("TOOL_TIMEOUT_S", 15, least=1, most=300)
+APPROVAL_TTL_S = env.integer("APPROVAL_TTL_S", 86_400, least=10, most=2_592_000)
+WIKIPEDIA_CONTACT = env.text("WIKIPEDIA_CONTACT")
+WIKIPEDIA_LANGUAGE = env.text("WIKIPEDIA_LANGUAGE").lower()
+TAVILY_API_KEY = env.text("TAVILY_API_KEY")
+NEWSAPI_KEY = env.text("NEWSAPI_KEY")
+ALPHAVANTAGE_API_KEY = env.text("ALPHAVANTAGE_API_KEY")
+WIKIPEDIA_API_URL = env.http_url("WIKIPEDIA_API_URL", "https://{lang}.wikipedia.org/w/api.php")
+ARXIV_API_URL = env.http_url("ARXIV_API_URL", "https://export.arxiv.org/api/query")
+TAVILY_API_URL = env.http_url("TAVILY_API_URL", "https://api.tavily.com")
+NEWSAPI_API_URL = env.http_url("NEWSAPI_API_URL", "https://newsapi.org/v2")
+ALPHAVANTAGE_API_URL = env.http_url("ALPHAVANTAGE_API_URL", "https://www.alphavantage.co/query")
+MCP_SERVERS = env.mcp_servers("MCP_SERVERS")
 # The agents' mail goes out through it; without it there is no tool `send_email`.
-_MAIL = email_url("EMAIL_URL")
+_MAIL = env.email_url("EMAIL_URL")
 EMAIL_CONFIGURED = bool(_MAIL)
 EMAIL_BACKEND = _MAIL.get("EMAIL_BACKEND", "django.core.mail.backends.smtp.EmailBackend")
 EMAIL_HOST, EMAIL_PORT = _MAIL.get("EMAIL_HOST") or "", _MAIL.get("EMAIL_PORT", 0)
 EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = _MAIL.get("EMAIL_HOST_USER") or "", _MAIL.get("EMAIL_HOST_PASSWORD") or ""
 EMAIL_USE_TLS, EMAIL_USE_SSL = _MAIL.get("EMAIL_USE_TLS", False), _MAIL.get("EMAIL_USE_SSL", False)
-DEFAULT_FROM_EMAIL = text("DEFAULT_FROM_EMAIL", "agentchat@localhost")
-TOPIC_CATEGORIES = [category.strip() for category in text("TOPIC_CATEGORIES").split(",") if category.strip()] or [
-    "technology AI society",
-    "economy inflation future",
-    "climate environment crisis",
-    "politics democracy freedom",
-    "science space exploration",
-    "healthcare medicine future",
-    "education technology students",
-    "cryptocurrency bitcoin finance",
-]
+DEFAULT_FROM_EMAIL = env.text("DEFAULT_FROM_EMAIL", "agentchat@localhost")
+TOPIC_CATEGORIES = env.word_list(
+    "TOPIC_CATEGORIES",
+    "technology AI society,economy inflation future,climate environment crisis,politics democracy freedom,"
+    "science space exploration,healthcare medicine future,education technology students,cryptocurrency bitcoin finance",
+)
 
 # The embedded model server listens on a free port when the usual one is taken and leaves its address in this file.
-EMBEDDED_MODEL_PORT = integer("EMBEDDED_MODEL_PORT", 8077, least=1, most=65535)
-EMBEDDED_MODEL_PATH = text("EMBEDDED_MODEL_PATH")
+EMBEDDED_MODEL_PORT = env.integer("EMBEDDED_MODEL_PORT", 8077, least=1, most=65535)
+EMBEDDED_MODEL_PATH = env.text("EMBEDDED_MODEL_PATH")
 EMBEDDED_MODEL_ADDRESS_FILE = VAR_DIR / "model-address"
 
 # --- Django ------------------------------------------------------------------------------------------------------
@@ -163,7 +133,7 @@ ASGI_APPLICATION = "agentchat.asgi.application"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [BASE_DIR / "templates"],
+        "DIRS": [env.BASE_DIR / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -176,12 +146,12 @@ TEMPLATES = [
 ]
 
 DATABASES: dict[str, dict[str, Any]] = {
-    "default": database_url(
+    "default": env.database_url(
         "DATABASE_URL", {"ENGINE": "django.db.backends.sqlite3", "NAME": str(VAR_DIR / "db.sqlite3")}
     )
 }
-if not LOCAL and not text("DATABASE_URL"):
-    note(
+if not LOCAL and not env.text("DATABASE_URL"):
+    env.note(
         "DATABASE_URL",
         "is not set",
         "Without it each machine would keep a file of its own. Name a PostgreSQL database.",
@@ -220,7 +190,7 @@ USE_TZ = True
 STATIC_URL = "static/"
 STATIC_ROOT = VAR_DIR / "static"
 STATIC_ROOT.mkdir(exist_ok=True)
-STATICFILES_DIRS = [BASE_DIR / "static"]
+STATICFILES_DIRS = [env.BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = LOCAL
 WHITENOISE_AUTOREFRESH = DEBUG
 if not LOCAL:
@@ -231,7 +201,7 @@ if not LOCAL:
 
 # --- security ----------------------------------------------------------------------------------------------------
 
-HTTPS_ONLY = boolean("HTTPS_ONLY", not LOCAL)
+HTTPS_ONLY = env.boolean("HTTPS_ONLY", not LOCAL)
 SECURE_SSL_REDIRECT = SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS_ONLY
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS_ONLY else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS_ONLY
@@ -273,7 +243,7 @@ CELERY_TASK_ACKS_LATE = False
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0}
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-CELERY_WORKER_CONCURRENCY = integer("WORKER_THREADS", 200, least=1, most=2000)
+CELERY_WORKER_CONCURRENCY = env.integer("WORKER_THREADS", 200, least=1, most=2000)
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 # Without a broker a request must not wait: the debate stays queued and the reaper wakes a worker later.
@@ -310,10 +280,7 @@ SPECTACULAR_SETTINGS = {
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "/api/v1/",
-    "POSTPROCESSING_HOOKS": [
-        "drf_spectacular.hooks.postprocess_schema_enums",
-        "debates.api_events.document_events",
-    ],
+    "POSTPROCESSING_HOOKS": ["drf_spectacular.hooks.postprocess_schema_enums", "debates.api_events.document_events"],
     "ENUM_NAME_OVERRIDES": {
         "StatusEnum": "debates.models.Conversation.Status",
         "ApprovalStatusEnum": "tools_app.models.Approval.Status",
@@ -324,30 +291,6 @@ SPECTACULAR_SETTINGS = {
 
 # --- logs --------------------------------------------------------------------------------------------------------
 
-LOG_LEVEL = choice("LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"))
-LOGGING: dict[str, Any] = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {
-        "plain": {"format": "%(asctime)s %(levelname)s %(name)s: %(message)s"},
-        "bare": {"format": "%(asctime)s %(message)s"},
-    },
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "plain"}},
-    "root": {"handlers": ["console"], "level": LOG_LEVEL},
-    # One line a request, or a beat of the reaper, would bury what matters.
-    "loggers": {
-        name: {"level": "WARNING"}
-        for name in ("httpx", "httpx2", "openai", "celery.worker.strategy", "celery.app.trace", "celery.beat")
-    },
-}
-# What was called is written down whatever else is not.
-LOGGING["loggers"]["tools_app.audit"] = {"level": "INFO"}
-if LOCAL:  # a line a tool call would bury what matters on the screen of a person
-    # Several processes append to it, so none of them may rotate it; one that was moved away is begun anew.
-    LOGGING["handlers"]["audit"] = {
-        "class": "logging.handlers.WatchedFileHandler",
-        "filename": VAR_DIR / "audit.log",
-        "delay": True,
-        "formatter": "bare",
-    }
-    LOGGING["loggers"]["tools_app.audit"] |= {"handlers": ["audit"], "propagate": False}
+LOG_LEVEL = env.choice("LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"))
+# On a laptop a line a tool call would bury what matters on the screen.
+LOGGING = logs.config(LOG_LEVEL, VAR_DIR / "audit.log" if LOCAL else None)
