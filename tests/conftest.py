@@ -45,6 +45,7 @@ def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> No
 def installation(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listening, "RETRY_WAITS_S", ())  # a failure fails at once; test_retries has the rest
     closed.reopen_all()
+    logging.getLogger("tools_app").setLevel(logging.NOTSET)  # the terminal command, where it ran here, has lowered it
     settings.AGENTS_ENABLED = True
     settings.ROUND_PAUSE_MS = 0
     for name in SOURCES:
