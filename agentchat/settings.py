@@ -20,7 +20,8 @@ from agentchat import logs
 
 django_stubs_ext.monkeypatch()  # lets annotations such as ModelAdmin[Message] stand in running code
 
-VAR_DIR = env.directory("VAR_DIR", env.BASE_DIR / "var")
+BASE_DIR = env.BASE_DIR
+VAR_DIR = env.directory("VAR_DIR", BASE_DIR / "var")
 
 REDIS_URL = env.redis_url("REDIS_URL")
 LOCAL = not env.text("REDIS_URL")  # a wrong one does not make an installation local
@@ -133,7 +134,7 @@ ASGI_APPLICATION = "agentchat.asgi.application"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
-        "DIRS": [env.BASE_DIR / "templates"],
+        "DIRS": [BASE_DIR / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -190,7 +191,7 @@ USE_TZ = True
 STATIC_URL = "static/"
 STATIC_ROOT = VAR_DIR / "static"
 STATIC_ROOT.mkdir(exist_ok=True)
-STATICFILES_DIRS = [env.BASE_DIR / "static"]
+STATICFILES_DIRS = [BASE_DIR / "static"]
 WHITENOISE_USE_FINDERS = LOCAL
 WHITENOISE_AUTOREFRESH = DEBUG
 if not LOCAL:
