@@ -5,9 +5,9 @@ from collections.abc import Callable
 from contextlib import suppress
 
 import redis
-from django.core.cache import cache
 
 from tools_app.base import FailureKind, ToolFailure
+from tools_app.shared_cache import shared
 
 LONGEST_S = 3600.0
 _CLOSING = (FailureKind.RATE, FailureKind.QUOTA, FailureKind.UPSTREAM)
@@ -24,7 +24,7 @@ def note(tool: str, failure: ToolFailure) -> None:
     seconds = min(failure.retry_after_s, LONGEST_S)
     _here[tool] = clock() + seconds, failure.kind, str(failure)
     with suppress(redis.RedisError, OSError):  # this process knows; the others find out in their turn
-        cache.set(_key(tool), _here[tool], seconds)
+        shared().set(_key(tool), _here[tool], seconds)
 
 
 def refuse(tool: str) -> None:
@@ -41,7 +41,7 @@ def reopen_all() -> None:
 
 def _elsewhere(tool: str) -> tuple[float, FailureKind, str] | None:
     with suppress(redis.RedisError, OSError):
-        kept: tuple[float, FailureKind, str] | None = cache.get(_key(tool))
+        kept: tuple[float, FailureKind, str] | None = shared().get(_key(tool))
         return kept
     return None
 

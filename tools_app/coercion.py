@@ -1,7 +1,9 @@
 """Arguments that nearly fit a schema, put right where it is plain what was meant: "5" where a number is wanted."""
 
+import json
 import threading
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from jsonschema import Draft202012Validator
@@ -61,15 +63,22 @@ _Checker: type[Validator] = extend(  # type: ignore[no-untyped-call]
 def check(arguments: dict[str, Any], schema: Mapping[str, Any]) -> list[ValidationError]:
     """Changes `arguments` and returns what still does not fit. Raises whatever a broken schema makes the checker do."""
     _followed.count = 0
-    Draft202012Validator.check_schema(dict(schema))
+    checker = _checker_of(json.dumps(schema))
     _drop_strays(arguments, schema)
-    # The registry is empty: what a reference names elsewhere is not fetched.
-    checker = _Checker(dict(schema), registry=Registry())
     for _ in range(3):  # what was mended may hold more of the same
         errors = list(checker.iter_errors(arguments))
         if not [leaf for leaf in _leaves(errors) if _mend(arguments, leaf)]:
             break
     return list(checker.iter_errors(arguments))
+
+
+@lru_cache(maxsize=256)
+def _checker_of(schema: str) -> Validator:
+    """To check a schema takes longer than to check what is meant to fit it."""
+    read = json.loads(schema)
+    Draft202012Validator.check_schema(read)
+    # The registry is empty: what a reference names elsewhere is not fetched.
+    return _Checker(read, registry=Registry())
 
 
 def _drop_strays(arguments: dict[str, Any], schema: Mapping[str, Any]) -> None:

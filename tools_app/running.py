@@ -9,13 +9,13 @@ from concurrent.futures import Future, wait
 from typing import Any
 
 import redis
-from django.core.cache import cache
 from django.db import connections
 
 from providers.base import TICK_S, Tick
 from tools_app import arguments, closed
 from tools_app.audit import Errand
 from tools_app.base import FailureKind, Found, Outcome, Permission, Tool, ToolFailure
+from tools_app.shared_cache import shared
 
 logger = logging.getLogger(__name__)
 
@@ -83,7 +83,7 @@ class Run:
         if not self.tool.cache_s:
             return None
         try:
-            kept: Found | None = cache.get(self._key)
+            kept: Found | None = shared().get(self._key)
         except (redis.RedisError, OSError):
             return None
         self.from_cache = kept is not None
@@ -91,7 +91,7 @@ class Run:
 
     def _keep(self, found: Found) -> None:
         try:
-            cache.set(self._key, found, self.tool.cache_s)
+            shared().set(self._key, found, self.tool.cache_s)
         except (redis.RedisError, OSError) as error:
             logger.info("What %s found was not kept: %s", self.tool.name, type(error).__name__)
 
