@@ -10,6 +10,7 @@ from debates import footnotes
 from debates.events import Sender
 from debates.live import Notice
 from debates.models import Conversation, EndReasonChoices
+from debates.slips import MARKS
 from tools_app.base import Phase
 from tools_app.registry import acting_tools
 
@@ -27,7 +28,7 @@ class Screen:
         self._console = Console(highlight=False)
         self._names = {seat.sender: seat.name for seat in conversation.seats.all()}
         self._max_rounds = conversation.max_rounds
-        self._printed = ""
+        self._printed = self._note = ""
         self._acting = acting_tools()
         self._cited: dict[str, str] = {}
         self._console.print(Text(conversation.topic, style="bold"))
@@ -44,23 +45,36 @@ class Screen:
                 self._text(notice.data["sender"], notice.data["content"])
                 self._console.print()
                 self._citations(notice.data["citations"])
+                if mark := MARKS.get(notice.data["finish_reason"]):
+                    self._dim(f"  {mark.words}: {mark.why}")
                 self._printed = ""
+            case "status" if notice.data["status"] == Conversation.Status.PAUSED and notice.data["error"]:
+                self._console.print(Text(f"\nPaused. {notice.data['error']}", style="bold"))
             case "end":
                 self._sources()
                 why = notice.data["error"] or f"{EndReasonChoices(notice.data['end_reason']).label}."
                 self._console.print(Text(f"\n{why}", style="bold"))
 
     def _turn(self, data: dict[str, Any]) -> None:
-        if data["waiting_s"] == 0:
+        """The note once, however often it is told."""
+        if data["note"] and data["note"] != self._note:
+            self._break_line()
+            self._dim(f"  {data['note']}")
+        elif data["waiting_s"] == 0 and not data["note"]:
             side = f"\n{self._names[data['sender']]}, round {data['round']} of {self._max_rounds}"
             self._console.print(Text(side, style=f"bold {COLOURS[data['sender']]}"))
             self._printed = ""
+        self._note = data["note"]
 
-    def _tool(self, data: dict[str, Any]) -> None:
-        """Only how a call came out; a word that stood before it was no speech yet."""
+    def _break_line(self) -> None:
+        """A word that stood before was no speech yet."""
         if self._printed:
             self._console.print()
             self._printed = ""
+
+    def _tool(self, data: dict[str, Any]) -> None:
+        """Only how a call came out."""
+        self._break_line()
         if data["phase"] == Phase.CALLED:
             return
         asked = f"{data['tool']} ({data['arguments']})" if data["arguments"] else data["tool"]

@@ -36,7 +36,7 @@ _DESCRIPTION = """Server-Sent Events with JSON data:
 | event | data |
 | --- | --- |
 | `status` | `status`, `end_reason`, `error`, `round`, `max_rounds`, `started_at`, `ended_at`, `approvals` as in `GET debates/{id}/` |
-| `turn` | `round`, `sender`, `model`, `waiting_s`, `thinking`, while no words come |
+| `turn` | `round`, `sender`, `model`, `waiting_s`, `thinking`, while no words come; `note`: why the turn begins anew or what the server does; `retry_in_s`: when a model that failed is asked again, else null |
 | `text` | `round`, `sender`, `text`: all of the turn so far |
 | `tool` | `round`, `sender`, `tool`, `arguments` in short, `phase` (`called`, `returned`, `failed` or `waiting for approval`), `ms` (null when called), `summary`; what was said in the turn before it does not count; who comes in the middle of a turn is told its calls again |
 | `message` | as in `messages/`; it is saved, and the event's `id` is its position |

@@ -6,13 +6,47 @@ end of the last `user` message and stands nowhere else.
 """
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from enum import Enum
 from typing import Any, Literal
 
+from debates.cleaning import is_blank
 from debates.desk import BARE_DESK, Desk
 from debates.events import Said, Sender
+from debates.languages import name_of
 from debates.phrases import ANGLES, phrases_for
 from providers.base import ChatMessage, ChatRequest, Chunk, ToolSpec
+
+# Without a limit a model that runs on costs what its longest reply costs, and some servers want that paid beforehand.
+REPLY_TOKENS = 4096
+
+
+class Reminder(Enum):
+    """What an agent is told when its last reply was no use; the name is that of a phrase."""
+
+    OWN_VOICE = "own_voice"
+    LANGUAGE = "own_language"
+    BREVITY = "brevity"
+
+
+@dataclass(frozen=True)
+class Form:
+    """In what form an agent is asked. The first one is the plain one; `recovery.py` knows what else to try.
+
+    `history`: how many messages of the transcript are shown, all that the debate allows when None; `on_trial`: it was
+    shortened without the server's saying so. `tools_refused`: the server refused the request with tools. `options`
+    stand above the speaker's own."""
+
+    history: int | None = None
+    on_trial: bool = False
+    offers_tools: bool = True
+    tools_refused: bool = False
+    whole_results: bool = True
+    options: Mapping[str, Any] = field(default_factory=dict)
+    reminders: frozenset[Reminder] = frozenset()
+
+
+PLAIN_FORM = Form()
 
 
 @dataclass(frozen=True)
@@ -49,6 +83,7 @@ class Debate:
     history_size: int = 8
     round_pause_s: float = 0.5
     first_token_timeout_s: float = 300
+    silence_timeout_s: float = 90
     turn_budget_s: float = 600
     tool_iterations: int = 8
 
@@ -65,26 +100,49 @@ def request_for(
     exchange: Sequence[ChatMessage] = (),
     tools: tuple[ToolSpec, ...] = (),
     *,
-    exact: bool = False,
+    form: Form = PLAIN_FORM,
 ) -> ChatRequest:
     """`material` stands right before the opponent's last message, `exchange` (tool calls and results of this turn)
-    after it. `exact` asks for the likeliest words, for a model that got a call wrong."""
+    after it."""
+    said = [message for message in said if not is_blank(message.content)]
     speaker = debate.speakers[sender]
-    plain = speaker.recipe == "plain" and speaker.position
-    prompt = (
-        (_plain_instruction(debate, said, speaker, material),) if plain else _dialogue(debate, said, speaker, material)
+    if speaker.recipe == "plain" and speaker.position:
+        first, *others = (_plain_instruction(debate, said, speaker, material),)
+    else:
+        first, *others = _dialogue(debate, said, speaker, material, form)
+    first = replace(first, content="\n".join([first.content, *_reminders(debate, speaker, form)]))
+    return ChatRequest(
+        model=speaker.model,
+        messages=(first, *others, *exchange),
+        tools=tools if form.offers_tools else (),
+        options={"max_tokens": REPLY_TOKENS, **speaker.options, **form.options},
     )
-    options = {**speaker.options, "temperature": 0} if exact else speaker.options
-    return ChatRequest(model=speaker.model, messages=(*prompt, *exchange), tools=tools, options=options)
 
 
-def _dialogue(debate: Debate, said: Sequence[Said], speaker: Speaker, material: str) -> tuple[ChatMessage, ...]:
-    window = said[-debate.history_size :]
+def _reminders(debate: Debate, speaker: Speaker, form: Form) -> list[str]:
+    phrases, opponent = phrases_for(debate.language), debate.speakers[speaker.sender.opponent]
+    told = [getattr(phrases, reminder.value) for reminder in Reminder if reminder in form.reminders]
+    return [
+        words.format(name=speaker.name, opponent=opponent.name, language=name_of(debate.language)) for words in told
+    ]
+
+
+def _dialogue(
+    debate: Debate, said: Sequence[Said], speaker: Speaker, material: str, form: Form
+) -> tuple[ChatMessage, ...]:
+    size = debate.history_size if form.history is None else form.history
+    window = said[-max(size, _since(said, speaker.sender.opponent)) :]
     turns = [("user", _opening_line(debate, said, window, speaker))]
     turns += [_as_seen_by(speaker.sender, message) for message in window]
     if material:
         turns.insert(-1, ("user", material))
     return (ChatMessage("system", _system_message(debate, said, speaker)), *_alternating(turns))
+
+
+def _since(said: Sequence[Said], sender: Sender) -> int:
+    """How many messages the last one of `sender` and those after it are."""
+    back = (number for number, message in enumerate(reversed(said), start=1) if message.sender == sender)
+    return next(back, 1)
 
 
 def _system_message(debate: Debate, said: Sequence[Said], speaker: Speaker) -> str:

@@ -43,9 +43,13 @@ class TurnStarted:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A tick while nothing comes. `waited_s` counts from the start of the turn, or of the pause between rounds."""
+    """A tick while nothing comes. `waited_s` counts from the start of the turn, or of the pause between rounds.
+
+    `retry_in_s`: the model failed and is asked again then. `loading`: its server seems to load it."""
 
     waited_s: float
+    retry_in_s: float | None = None
+    loading: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +64,15 @@ class ReasoningDelta:
 
 @dataclass(frozen=True, slots=True)
 class TurnRestarted:
-    """What came so far in this turn does not count; the model is asked again."""
+    """What came so far in this turn does not count. `reason` is for the person: what went wrong and what is done."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class TurnFinished:
+    """`history`: how many messages of the transcript its model can be shown."""
+
     round_number: int
     sender: Sender
     content: str
@@ -76,11 +82,13 @@ class TurnFinished:
     usage: Usage
     first_token_ms: int
     total_ms: int
+    history: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class TurnFailed:
-    """`message` is for the person: what happened and what to do."""
+    """Nothing helped any more; the turn can be spoken anew later. `message` is for the person: what happened and what
+    to do."""
 
     round_number: int
     sender: Sender

@@ -46,7 +46,8 @@ class Exchange:
 
     def heard(self, content: str, calls: tuple[ToolCall, ...], reasoning: str, usage: Usage) -> "Exchange":
         """Of more than `MOST_CALLS` calls in one reply the first ones count."""
-        asked = (ChatMessage("assistant", content, self._told_apart(calls[:MOST_CALLS])),) if calls else ()
+        called = self._told_apart(calls[:MOST_CALLS])
+        asked = (ChatMessage("assistant", content, called, reasoning=reasoning),) if calls else ()
         thought = (reasoning,) if reasoning else ()
         return replace(
             self,

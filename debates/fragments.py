@@ -94,6 +94,7 @@ class Fragments:
             "debates/_speaking.html",
             speaking=speaking,
             speaker=seat.name,
+            note=self._turn.note,
             running=self._turn.calls_in(Phase.CALLED),
             done=self._turn.calls_in(Phase.RETURNED, Phase.FAILED, Phase.WAITING),
             new_round=new_round,
@@ -107,7 +108,7 @@ class _Turn:
     """What a viewer was told of the turn that is being spoken. A call that is told twice is one call."""
 
     def __init__(self, round_number: int = 0, sender: str = "") -> None:
-        self.round, self.sender = round_number, sender
+        self.round, self.sender, self.note = round_number, sender, ""
         self.told: dict[str, Any] = {}
         self._calls: dict[tuple[str, str], dict[str, Any]] = {}
 
@@ -121,7 +122,7 @@ class _Turn:
         else:
             if "text" in data or not data["waiting_s"]:
                 turn._break_off()
-            turn.told = data
+            turn.told, turn.note = data, data.get("note", turn.note)
         return turn
 
     def calls_in(self, *phases: Phase) -> list[dict[str, Any]]:

@@ -1,24 +1,23 @@
 """Listens to one reply of a model, asking again where that can help."""
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 
+from debates import slips
 from debates.cleaning import clean_line, clean_text
-from debates.context import Debate, Speaker
-from debates.events import Event, ReasoningDelta, TextDelta, TurnRestarted, Waiting
+from debates.context import Debate, Form, Speaker
+from debates.events import Event, ReasoningDelta, Sender, TextDelta, TurnRestarted, Waiting
+from debates.recovery import Recovery, RequestIn
 from debates.speech import Speech
+from debates.watch import Watch
 from providers.base import (
-    TICK_S,
+    Adapted,
     ChatRequest,
     Chunk,
-    ContextTooLong,
-    CredentialsRefused,
-    EmptyReply,
     Finish,
     ProviderError,
     ReasoningChunk,
-    RequestRefused,
     TextChunk,
     TextWasReasoning,
     Tick,
@@ -27,19 +26,16 @@ from providers.base import (
     TooSlow,
     Usage,
 )
+from tools_app.json_text import each_string
 
-Clock = Callable[[], float]
-Sleep = Callable[[float], None]
-# Where trying again can help, the model is asked again after so many seconds, or after what the server asks for.
-RETRY_WAITS_S: Sequence[float] = (1, 3)
-LONGEST_RETRY_AFTER_S = 30
 # A model that runs on without end is cut here, as its token limit would cut it.
 LONGEST_REPLY = 30_000
 
 
 @dataclass(frozen=True)
 class Reply:
-    """`content` is empty when the model asks for `calls` without a word. `took_no_tools`: the server refused them."""
+    """`content` is empty when the model asks for `calls` without a word. `form` is the one that was answered;
+    `finish_reason` is the server's word, or the mark of a slip."""
 
     content: str
     reasoning: str
@@ -48,131 +44,156 @@ class Reply:
     model: str
     usage: Usage
     first_token_s: float | None
-    took_no_tools: bool = False
+    form: Form
 
 
-@dataclass(frozen=True)
-class Watch:
-    """Looks at the clock for a turn. Seconds since its start."""
-
-    clock: Clock
-    sleep: Sleep
-    started: float
-
-    def passed_s(self) -> float:
-        return self.clock() - self.started
-
-
-def listen(debate: Debate, speaker: Speaker, request: ChatRequest, watch: Watch) -> Generator[Event, None, Reply]:
+def listen(
+    debate: Debate, speaker: Speaker, form: Form, request_in: RequestIn, watch: Watch
+) -> Generator[Event, None, Reply]:
     """Yield what comes and return the reply. Raises `ProviderError` when trying again cannot help any more."""
-    waits_s, took_no_tools = iter(RETRY_WAITS_S), False
+    recovery = Recovery(debate, watch, request_in)
     while True:
+        listener = _Listener(debate, speaker, form, request_in(form), watch)
         try:
-            reply = yield from _listen_once(debate, speaker, request, watch)
-            return replace(reply, took_no_tools=took_no_tools)
+            return (yield from listener.listen())
         except ProviderError as error:
-            if request.tools and _may_mean_tools(error):
-                request, took_no_tools = replace(request, tools=()), True
-                yield TurnRestarted(str(error))
-                continue
-            wait_s = next(waits_s, None) if error.retryable else None
-            if wait_s is None or (error.retry_after_s or 0) > LONGEST_RETRY_AFTER_S:
+            step = recovery.after(error, form, spoke=listener.heard_something)
+            if step is None:
                 raise
-            yield TurnRestarted(str(error))
-            yield from wait(error.retry_after_s or wait_s, watch.clock, watch.sleep)
+        yield TurnRestarted(step.says)
+        yield from watch.wait(step.wait_s)
+        form = step.form
 
 
-def _may_mean_tools(error: ProviderError) -> bool:
-    """Servers say in many ways that a model takes no tools, some as if it were missing: only asking without shows."""
-    return isinstance(error, RequestRefused) and not isinstance(error, CredentialsRefused | ContextTooLong)
+class _Listener:
+    """Hears one reply. Seconds since the start of the turn."""
 
-
-def wait(seconds: float, clock: Clock, sleep: Sleep) -> Generator[Event, None, None]:
-    started = clock()
-    while (left := seconds - (clock() - started)) > 0:
-        sleep(min(left, TICK_S))
-        yield Waiting(clock() - started)
-
-
-def _listen_once(debate: Debate, speaker: Speaker, request: ChatRequest, watch: Watch) -> Generator[Event, None, Reply]:
-    heard = _Heard(Speech([speaker.name, "Agent A" if speaker.sender == "AGENT_A" else "Agent B"]))
-    asked_s = watch.passed_s()
-    with closing(speaker.stream(request)) as chunks:
-        for chunk in chunks:
-            passed_s = watch.passed_s()
-            if event := heard.hear(chunk, passed_s):
-                yield event
-            if len(heard.speech.text) > LONGEST_REPLY:
-                heard.finish = Finish("length", request.model)
-                break
-            if heard.finish is None:
-                _check_limits(debate, request.model, passed_s, passed_s - asked_s if heard.silent else 0)
-    if held_back := heard.speech.finish():
-        yield TextDelta(held_back)
-    return heard.reply(request)
-
-
-@dataclass
-class _Heard:
-    """What has come of a reply. Seconds since the start of the turn."""
-
-    speech: Speech
-    reasoning: list[str] = field(default_factory=list)
-    calls: list[ToolCall] = field(default_factory=list)
-    first_token_s: float | None = None
-    finish: Finish | None = None
+    def __init__(self, debate: Debate, speaker: Speaker, form: Form, request: ChatRequest, watch: Watch) -> None:
+        self._debate, self._speaker, self._form, self._request, self._watch = debate, speaker, form, request, watch
+        opponent = debate.speakers[speaker.sender.opponent]
+        self._speech = Speech(_names(speaker), _names(opponent))
+        self._reasoning: list[str] = []
+        self._calls: list[ToolCall] = []
+        self._first_token_s: float | None = None
+        self._last_sign_s = watch.passed_s()
+        self._finish: Finish | None = None
 
     @property
-    def silent(self) -> bool:
-        return self.first_token_s is None
+    def heard_something(self) -> bool:
+        return self._first_token_s is not None
 
-    def hear(self, chunk: Chunk, passed_s: float) -> Event | None:
-        if self.silent and isinstance(chunk, TextChunk | ReasoningChunk | ToolCallChunk):
-            self.first_token_s = passed_s
+    def listen(self) -> Generator[Event, None, Reply]:
+        with closing(self._speaker.stream(self._request)) as chunks:
+            for chunk in chunks:
+                passed_s = self._watch.passed_s()
+                event = self._hear(chunk, passed_s)
+                self._check_voice()
+                if event:
+                    yield event
+                if self._runs_on():
+                    break
+                if self._finish is None:
+                    self._check_limits(passed_s)
+        held_back = self._speech.finish()
+        self._check_voice()
+        if held_back:
+            yield TextDelta(held_back)
+        return self._reply()
+
+    def _hear(self, chunk: Chunk, passed_s: float) -> Event | None:
+        if isinstance(chunk, TextChunk | ReasoningChunk | ToolCallChunk) and not self.heard_something:
+            self._first_token_s = passed_s
+        if not isinstance(chunk, Tick):
+            self._last_sign_s = passed_s
         match chunk:
-            case Tick():
-                return Waiting(passed_s)
+            case Tick(loading):
+                return Waiting(passed_s, loading=loading)
             case TextChunk(text):
-                shown = self.speech.add(text)
+                shown = self._speech.add(text)
                 return TextDelta(shown) if shown else None
             case ReasoningChunk(text):
-                self.reasoning.append(text)
+                self._reasoning.append(text)
                 return ReasoningDelta()
             case TextWasReasoning():
-                self.reasoning.append(self.speech.text)
-                self.speech = self.speech.anew()
+                self._reasoning.append(self._speech.text)
+                self._speech = self._speech.anew()
                 return TurnRestarted("What came so far was reasoning.")
+            case Adapted(reason):
+                self._forget()
+                return TurnRestarted(reason)
             case ToolCallChunk(call):
-                self.calls.append(ToolCall(clean_line(call.id), clean_line(call.name), clean_text(call.arguments)))
+                self._calls.append(_cleaned(call))
             case Finish():
-                self.finish = chunk
+                self._finish = chunk
         return None
 
-    def reply(self, request: ChatRequest) -> Reply:
-        finish = self.finish or Finish("", request.model)
-        content = self.speech.content(finish.finish_reason)[:LONGEST_REPLY]
-        calls = tuple(self.calls) if request.tools else ()
+    def _forget(self) -> None:
+        self._speech, self._reasoning, self._calls, self._first_token_s = self._speech.anew(), [], [], None
+
+    def _check_voice(self) -> None:
+        self._mark(slips.of_voice(self._request.model, self._speech))
+
+    def _mark(self, slip: slips.Slip | None) -> str:
+        """What is noted of a slip that the reminder has not mended. Raises it the first time."""
+        if slip and slip.reminder not in self._form.reminders:
+            raise slip
+        return slip.mark if slip else ""
+
+    def _runs_on(self) -> bool:
+        if self._speech.loops:
+            self._finish = Finish(slips.REPETITION, self._request.model)
+        elif len(self._speech.text) > LONGEST_REPLY:
+            self._speech.text = self._speech.text[:LONGEST_REPLY]
+            self._finish = Finish("length", self._request.model)
+        else:
+            return False
+        return True
+
+    def _check_limits(self, passed_s: float) -> None:
+        model, debate, silent_s = self._request.model, self._debate, passed_s - self._last_sign_s
+        if not self.heard_something and silent_s > debate.first_token_timeout_s:
+            raise TooSlow(
+                f"{model} said nothing for {debate.first_token_timeout_s:g} s. "
+                "Use a smaller model or raise FIRST_TOKEN_TIMEOUT_S."
+            )
+        if passed_s > debate.turn_budget_s:
+            raise TooSlow(
+                f"{model} did not finish its turn within {debate.turn_budget_s:g} s. "
+                "Limit its max_tokens, use a faster model or raise TURN_BUDGET_S."
+            )
+        if self.heard_something and silent_s > debate.silence_timeout_s:
+            raise slips.Stalled(f"{model} stopped in the middle and was silent for {silent_s:.0f} s.")
+
+    def _reply(self) -> Reply:
+        """Raises `ProviderError` when it is no use, and another form may do better."""
+        finish = self._finish or Finish("", self._request.model)
+        content = self._speech.content(finish.finish_reason)
+        reasoning = clean_text("".join(self._reasoning))
+        calls = tuple(self._calls) if self._request.tools else ()
         if not (content or calls):
-            raise EmptyReply(f"{request.model} answered without a word. Try again, or use another model.")
+            raise slips.empty(self._request, finish, thought=bool(reasoning))
+        slip = (
+            slips.of_calls(self._request.model, calls, finish)
+            if calls
+            else slips.of_language(self._request.model, content, self._debate.language)
+        )
+        mark = self._mark(slip) or self._mark(slips.of_voice(self._request.model, self._speech))
         return Reply(
             content=content,
-            reasoning=clean_text("".join(self.reasoning)),
+            reasoning=reasoning,
             calls=calls,
-            finish_reason=finish.finish_reason,
-            model=finish.model or request.model,
+            finish_reason=mark or finish.finish_reason,
+            model=finish.model or self._request.model,
             usage=finish.usage,
-            first_token_s=self.first_token_s,
+            first_token_s=self._first_token_s,
+            form=self._form,
         )
 
 
-def _check_limits(debate: Debate, model: str, passed_s: float, silent_s: float) -> None:
-    if silent_s > debate.first_token_timeout_s:
-        raise TooSlow(
-            f"{model} said nothing for {debate.first_token_timeout_s:g} s. "
-            "Use a smaller model or raise FIRST_TOKEN_TIMEOUT_S."
-        )
-    if passed_s > debate.turn_budget_s:
-        raise TooSlow(
-            f"{model} did not finish its turn within {debate.turn_budget_s:g} s. "
-            "Limit its max_tokens, use a faster model or raise TURN_BUDGET_S."
-        )
+def _names(speaker: Speaker) -> list[str]:
+    return [speaker.name, "Agent A" if speaker.sender == Sender.AGENT_A else "Agent B"]
+
+
+def _cleaned(call: ToolCall) -> ToolCall:
+    extra = each_string(dict(call.extra), clean_text)
+    return ToolCall(clean_line(call.id), clean_line(call.name), clean_text(call.arguments), extra)

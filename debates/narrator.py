@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from debates.events import Event, ReasoningDelta, TextDelta, TurnFailed, TurnRestarted, TurnStarted, Waiting
+from debates.events import Event, ReasoningDelta, TextDelta, TurnRestarted, TurnStarted, Waiting
 from debates.live import Notice
 from tools_app.base import CallEnded, CallStarted, Phase
 
@@ -16,7 +16,7 @@ class Narrator:
         self._clock = clock
         self._turn: dict[str, Any] = {}
         self._model = ""
-        self._text = ""
+        self._text = self._note = ""
         self._thinking = False
         self._told_at = 0.0
 
@@ -24,13 +24,13 @@ class Narrator:
         match event:
             case TurnStarted(round_number, sender, model):
                 self._turn, self._model = {"round": round_number, "sender": sender.value}, model
-                self._text, self._thinking = "", False
-                yield self._waiting(0)
-            case TurnRestarted():
-                self._text, self._thinking = "", False
-                yield self._waiting(0)
-            case Waiting(waited_s) if self._turn and not self._text and self._due(WAITING_INTERVAL_S):
-                yield self._waiting(waited_s)
+                self._text, self._thinking, self._note = "", False, ""
+                yield self._waiting(Waiting(0))
+            case TurnRestarted(reason):
+                self._text, self._thinking, self._note = "", False, reason
+                yield self._waiting(Waiting(0))
+            case Waiting() if self._turn and not self._text and (self._loads(event) or self._due(WAITING_INTERVAL_S)):
+                yield self._waiting(event)
             case ReasoningDelta():
                 self._thinking = True
             case CallStarted(tool, arguments):
@@ -44,8 +44,6 @@ class Narrator:
                 if first or self._due(TEXT_INTERVAL_S):
                     self._told_at = self._clock()
                     yield Notice("text", {**self._turn, "text": self._text})
-            case TurnFailed():
-                self._turn, self._text = {}, ""
 
     def _tool(self, tool: str, arguments: str, phase: Phase, *, ms: int | None = None, summary: str = "") -> Notice:
         said = {"tool": tool, "arguments": arguments, "phase": phase, "ms": ms, "summary": summary}
@@ -54,8 +52,19 @@ class Narrator:
     def _due(self, interval_s: float) -> bool:
         return self._clock() - self._told_at >= interval_s
 
-    def _waiting(self, waited_s: float) -> Notice:
+    def _loads(self, event: Waiting) -> bool:
+        """Told at once, for the load may be over at the next tick."""
+        note = f"{self._model} is being loaded." if event.loading else self._note
+        is_news, self._note = note != self._note, note
+        return is_news
+
+    def _waiting(self, event: Waiting) -> Notice:
         self._told_at = self._clock()
-        return Notice(
-            "turn", {**self._turn, "model": self._model, "waiting_s": round(waited_s, 1), "thinking": self._thinking}
-        )
+        said = {
+            "model": self._model,
+            "waiting_s": round(event.waited_s, 1),
+            "thinking": self._thinking,
+            "note": self._note,
+            "retry_in_s": None if event.retry_in_s is None else round(event.retry_in_s, 1),
+        }
+        return Notice("turn", self._turn | said)

@@ -17,7 +17,7 @@ from django.db.models.functions import Now
 
 from debates import leases, live, sources
 from debates.cleaning import clean_line
-from debates.events import DebateEnded, EndReason, Event, TurnFinished, TurnSuspended
+from debates.events import DebateEnded, EndReason, Event, TurnFailed, TurnFinished, TurnSuspended
 from debates.exchange import Exchange
 from debates.leases import KEEPER, Lease, LeaseLost
 from debates.live import Notice
@@ -40,6 +40,7 @@ class Outcome(Enum):
     ENDED = "it ran to its end"
     LEFT = "it was stopped, paused, deleted or taken over"
     WAITS = "a person must allow a tool call first"
+    PAUSED = "its model could not go on; a person resumes it"
     HANDED_BACK = "this process must end; another goes on"
     NOT_OURS = "somebody else has it, or it is over"
 
@@ -97,8 +98,8 @@ def _play(lease: Lease, publish: Publish, must_hand_back: Callable[[], bool]) ->
                 return Outcome.HANDED_BACK
             for notice in _keep(lease, event) or narrator.tell(event):
                 publish(lease.conversation_id, notice)
-            if isinstance(event, TurnSuspended):
-                return Outcome.WAITS
+            if isinstance(event, TurnSuspended | TurnFailed):
+                return Outcome.WAITS if isinstance(event, TurnSuspended) else Outcome.PAUSED
     return Outcome.ENDED
 
 
@@ -109,6 +110,8 @@ def _keep(lease: Lease, event: Event) -> list[Notice]:
             return _save(lease, event)
         case TurnSuspended():
             return _suspend(lease, event)
+        case TurnFailed():
+            return _pause(lease, event)
         case DebateEnded():
             return _end(lease, event)
     return []
@@ -146,6 +149,15 @@ def _suspend(lease: Lease, turn: TurnSuspended) -> list[Notice]:
     """The requests for a person's word appear in the very moment in which the debate waits for them."""
     with leases.guarded(lease, status=Status.WAITING, pending=turn.exchange.as_json()):
         approvals.ask(lease.conversation_id, turn.sender, turn.round_number)
+    notices = live.status_notices(Conversation.objects.get(pk=lease.conversation_id))
+    leases.release_connection()
+    return notices
+
+
+def _pause(lease: Lease, turn: TurnFailed) -> list[Notice]:
+    """The model or its server failed, which is nobody's fault here: the same turn can be spoken later."""
+    with leases.guarded(lease, status=Status.PAUSED, error=turn.message):
+        pass
     notices = live.status_notices(Conversation.objects.get(pk=lease.conversation_id))
     leases.release_connection()
     return notices

@@ -2,20 +2,20 @@
 
 It keeps nothing and knows no flag: whoever consumes the events saves them, and closes the generator to end the debate.
 Given the transcript that was kept, it goes on at the next turn; given the exchange of a suspended turn too, in its
-middle.
+middle. A turn that fails or is suspended ends the run, not the debate.
 """
 
-import time
 from collections.abc import Generator, Sequence
 
 from debates.context import Debate
 from debates.endings import reason_to_end
-from debates.events import DebateEnded, EndReason, Event, Said, Sender, TurnFailed, TurnSuspended
+from debates.events import DebateEnded, Event, Said, Sender, TurnFinished
 from debates.exchange import Exchange
-from debates.listening import Clock, Sleep, wait
 from debates.turn import take_turn
+from debates.watch import Timekeeper
 
 NOTHING_YET = Exchange()
+REAL_TIME = Timekeeper()
 
 
 def run(
@@ -23,21 +23,20 @@ def run(
     transcript: Sequence[Said],
     exchange: Exchange = NOTHING_YET,
     *,
-    clock: Clock = time.monotonic,
-    sleep: Sleep = time.sleep,
+    keeper: Timekeeper = REAL_TIME,
 ) -> Generator[Event, None, None]:
-    said = list(transcript)
+    said, windows = list(transcript), dict.fromkeys(debate.speakers, debate.history_size)
     while not (reason := reason_to_end(said, debate.max_rounds, debate.stop_phrases, debate.names)):
         round_number, sender = next_turn(said)
         if said and sender == Sender.AGENT_A:
-            yield from wait(debate.round_pause_s, clock, sleep)
-        outcome = yield from take_turn(debate, said, round_number, sender, clock, sleep, exchange)
+            yield from keeper.wait(debate.round_pause_s)
+        history = max(1, min(windows[sender], len(said)))
+        outcome = yield from take_turn(debate, said, round_number, sender, keeper, exchange, history)
         yield outcome
-        if isinstance(outcome, TurnSuspended):
+        if not isinstance(outcome, TurnFinished):
             return
-        if isinstance(outcome, TurnFailed):
-            yield DebateEnded(EndReason.ERROR, outcome.message)
-            return
+        if outcome.history < history:  # more does not fit into its model's context
+            windows[sender] = outcome.history
         said.append(Said(round_number, sender, outcome.content))
         exchange = NOTHING_YET
     yield DebateEnded(reason)

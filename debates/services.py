@@ -132,6 +132,7 @@ def stop(conversation: Conversation) -> None:
             "stopped",
             status=Status.STOPPED,
             end_reason=EndReason.STOPPED,
+            error="",
             ended_at=Now(),
         )
         approvals.withdraw(conversation.pk)

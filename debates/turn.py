@@ -3,22 +3,13 @@
 from collections.abc import Generator, Sequence
 from typing import TypeVar
 
-from debates.context import Debate, request_for
+from debates.context import Debate, Form, request_for
 from debates.desk import Desk
-from debates.events import (
-    Event,
-    Said,
-    Sender,
-    TurnFailed,
-    TurnFinished,
-    TurnRestarted,
-    TurnStarted,
-    TurnSuspended,
-    Waiting,
-)
+from debates.events import Event, Said, Sender, TurnFailed, TurnFinished, TurnStarted, TurnSuspended, Waiting
 from debates.exchange import Exchange
-from debates.listening import Clock, Reply, Sleep, Watch, listen
-from providers.base import ContextTooLong, ProviderError, Tick, ToolSpec
+from debates.listening import Reply, listen
+from debates.watch import Timekeeper, Watch
+from providers.base import ChatRequest, ProviderError, Tick, ToolSpec
 from tools_app.base import Progress
 
 T = TypeVar("T")
@@ -34,15 +25,16 @@ def take_turn(
     said: Sequence[Said],
     round_number: int,
     sender: Sender,
-    clock: Clock,
-    sleep: Sleep,
+    keeper: Timekeeper,
     exchange: Exchange,
+    history: int,
 ) -> Generator[Event, None, Outcome]:
     """Yield what happens while `sender` speaks and return how it ended, which the caller yields on.
 
-    `exchange`: how far the turn has come already, when it was suspended.
+    `exchange`: how far the turn has come already, when it was suspended. `history`: how many messages are shown at
+    first.
     """
-    speaker, watch = debate.speakers[sender], Watch(clock, sleep, clock())
+    speaker, watch = debate.speakers[sender], Watch(keeper, keeper.clock())
     yield TurnStarted(round_number, sender, speaker.model)
     desk = speaker.desk(round_number, said)
     if not exchange.messages:
@@ -56,12 +48,13 @@ def take_turn(
                 if any(answer.waiting for answer in answers):
                     return TurnSuspended(round_number, sender, exchange)
             tools = _offer(debate, desk, exchange, watch)
-            reply = yield from _ask(debate, said, sender, material, exchange, tools, watch)
+            reply = yield from _ask(debate, said, sender, material, exchange, tools, watch, history)
+            history = history if reply.form.on_trial else reply.form.history or history
             exchange = exchange.heard(reply.content, reply.calls, reply.reasoning, reply.usage)
-            if reply.took_no_tools:
+            if reply.form.tools_refused:
                 desk.tools_refused()
             if not reply.calls:
-                return _finished(round_number, sender, reply, exchange, watch)
+                return _finished(round_number, sender, reply, exchange, watch, history)
     except ProviderError as error:
         return TurnFailed(round_number, sender, str(error))
 
@@ -81,19 +74,15 @@ def _ask(
     exchange: Exchange,
     tools: tuple[ToolSpec, ...],
     watch: Watch,
+    history: int,
 ) -> Generator[Event, None, Reply]:
-    """The next reply. Where the results of tools do not fit into the model's context, their beginnings have to do."""
-    speaker = debate.speakers[sender]
-    request = request_for(debate, said, sender, material, exchange.messages, tools, exact=exchange.wrong)
-    try:
-        return (yield from listen(debate, speaker, request, watch))
-    except ContextTooLong as error:
-        short = exchange.shortened()
-        if short == exchange:
-            raise
-        yield TurnRestarted(str(error))
-    request = request_for(debate, said, sender, material, short.messages)
-    return (yield from listen(debate, speaker, request, watch))
+    def request_in(form: Form) -> ChatRequest:
+        messages = exchange.messages if form.whole_results else exchange.shortened().messages
+        return request_for(debate, said, sender, material, messages, tools, form=form)
+
+    exact = {"temperature": 0} if exchange.wrong else {}  # the likeliest words, for a model that got a call wrong
+    form = Form(history=history, options=exact)
+    return (yield from listen(debate, debate.speakers[sender], form, request_in, watch))
 
 
 def _watched(progress: Generator[Progress, None, T], watch: Watch) -> Generator[Event, None, T]:
@@ -106,7 +95,9 @@ def _watched(progress: Generator[Progress, None, T], watch: Watch) -> Generator[
         yield Waiting(watch.passed_s()) if isinstance(step, Tick) else step
 
 
-def _finished(round_number: int, sender: Sender, reply: Reply, exchange: Exchange, watch: Watch) -> TurnFinished:
+def _finished(
+    round_number: int, sender: Sender, reply: Reply, exchange: Exchange, watch: Watch, history: int
+) -> TurnFinished:
     return TurnFinished(
         round_number=round_number,
         sender=sender,
@@ -117,4 +108,5 @@ def _finished(round_number: int, sender: Sender, reply: Reply, exchange: Exchang
         usage=exchange.usage,
         first_token_ms=round((reply.first_token_s or 0) * 1000),
         total_ms=round(watch.passed_s() * 1000),
+        history=history,
     )

@@ -6,12 +6,17 @@ A provider returns what the model *intends*; executing a tool call is the caller
     ProviderError                 every failure of a model server, with a sentence for the person
       ServerUnreachable           nothing answered at the address
       ServerFailed                it answered with a fault of its own, or the stream broke off
+        Loading                   it is still loading the model, which may take minutes
+        WrongCall                 it refused a call that the model itself got wrong; the same request may go better
       TooSlow                     it was silent, or spoke, for longer than it may
       RequestRefused              it refused this request for good
         ModelMissing              the model is not there
         CredentialsRefused        the key is missing, wrong or without the right
-        ContextTooLong            the messages do not fit; a shorter history can help
-      RateLimited                 too many requests or no funds; later may help
+        ContextTooLong            the messages do not fit, or were cut; a shorter history can help
+        QuotaUsedUp               no money or no quota is left
+        ContentRefused            the model, or a filter before or behind it, declines to talk about this
+        NotThisProtocol           what answers is no model server, such as a web page
+      RateLimited                 too many requests; later may help
       EmptyReply                  the reply ended without a word and without a tool call
 """
 
@@ -25,11 +30,13 @@ Role = Literal["system", "user", "assistant", "tool"]
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call the model asks for. `arguments` is the JSON text exactly as the model wrote it."""
+    """A call the model asks for. `arguments` is the JSON text exactly as the model wrote it; `extra` is what its server
+    sent along and wants back with the call."""
 
     id: str
     name: str
     arguments: str
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +50,13 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class ChatMessage:
+    """`reasoning`: what the model thought before its tool calls; only servers that demand it are sent it."""
+
     role: Role
     content: str
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str = ""
+    reasoning: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +90,21 @@ class ToolCallChunk:
 
 
 @dataclass(frozen=True, slots=True)
+class Adapted:
+    """The request is sent once more in a form that the server takes, and so are later ones. What came does not count.
+
+    `reason` is for the person: what the server said."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Tick:
-    """Nothing came for `TICK_S`; the consumer may look at its clock and its flags."""
+    """Nothing came for `TICK_S`; the consumer may look at its clock and its flags.
+
+    `loading`: the server has not begun to answer and so may be loading the model, or says that it has just done so."""
+
+    loading: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +124,11 @@ class Finish:
     usage: Usage = Usage()
 
 
-Chunk = TextChunk | ReasoningChunk | TextWasReasoning | ToolCallChunk | Tick | Finish
+Chunk = TextChunk | ReasoningChunk | TextWasReasoning | ToolCallChunk | Adapted | Tick | Finish
 
 TICK_S = 0.25
+# The longest reply where `max_tokens` is not set. Some servers price, or generate, up to the model's maximum otherwise.
+REPLY_TOKENS = 4096
 
 
 def outcome_of(steps: Generator[Any, None, T]) -> T:
@@ -131,15 +156,32 @@ class Provider(Protocol):
         """The models that the server offers now, asked within a few seconds. Raises `ProviderError`."""
 
 
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """What a server said of a request that it refused: an HTTP status or the like of one, its own words without the
+    key, and the parameter and the code that it named."""
+
+    status: int
+    sentence: str
+    param: str = ""
+    code: str = ""
+    is_page: bool = False
+
+
 class ProviderError(Exception):
-    """`str(error)` is for the person: what happened and what to do. It holds no key and no address with a password."""
+    """`str(error)` is for the person: what happened and what to do. It holds no key and no address with a password.
+
+    `retryable`: the same request may go well later; `patient`: that may take minutes; `shrink_context`: it may go well
+    with a shorter history."""
 
     retryable: ClassVar[bool] = False
+    patient: ClassVar[bool] = False
     shrink_context: ClassVar[bool] = False
 
-    def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
+    def __init__(self, message: str, *, retry_after_s: float | None = None, complaint: Complaint | None = None) -> None:
         super().__init__(message)
         self.retry_after_s = retry_after_s
+        self.complaint = complaint
 
 
 class ServerUnreachable(ProviderError):
@@ -148,6 +190,14 @@ class ServerUnreachable(ProviderError):
 
 class ServerFailed(ProviderError):
     retryable = True
+
+
+class Loading(ServerFailed):
+    patient = True
+
+
+class WrongCall(ServerFailed):
+    pass
 
 
 class TooSlow(ProviderError):
@@ -170,12 +220,32 @@ class ContextTooLong(RequestRefused):
     shrink_context = True
 
 
+class QuotaUsedUp(RequestRefused):
+    pass
+
+
+class ContentRefused(RequestRefused):
+    pass
+
+
+class NotThisProtocol(RequestRefused):
+    pass
+
+
 class RateLimited(ProviderError):
     retryable = True
 
 
 class EmptyReply(ProviderError):
+    """`used_up_by_thinking`: the model spent all its tokens before it spoke; `calls_announced`: it said that it calls
+    tools, and called none."""
+
     retryable = True
+
+    def __init__(self, message: str, *, used_up_by_thinking: bool = False, calls_announced: bool = False) -> None:
+        super().__init__(message)
+        self.used_up_by_thinking = used_up_by_thinking
+        self.calls_announced = calls_announced
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,19 +6,40 @@ from contextlib import contextmanager
 
 import httpx
 import ollama
+import pydantic
 
-from providers.base import ChatRequest, Chunk, Finish, ModelInfo, ReasoningChunk, ToolCall, ToolCallChunk, Usage
+from providers.base import (
+    ChatRequest,
+    Chunk,
+    ContextTooLong,
+    Finish,
+    ModelInfo,
+    Tick,
+    ToolCall,
+    ToolCallChunk,
+    Usage,
+    WrongCall,
+)
+from providers.characters import whole
 from providers.failures import OTHER_SHAPE, Server, cause_of
-from providers.ollama_wire import arguments_of
-from providers.thinking import ThinkSplitter
+from providers.memory import Memory
+from providers.ollama_wire import arguments_of, context_size, was_cut
+from providers.quirks import Body, adapting
+from providers.reply_text import ReplyText
 from providers.tool_names import ToolNames, first_call_number
 from providers.traffic import PerProcess, call, pump
 
+_PROTOCOL = "the Ollama protocol"
 _CONNECT_TIMEOUT_S = 10
 _MODELS_TIMEOUT_S = 3
 # httpx would open 100 connections, fewer than the worker has threads: a stream would wait for another to end. Its pool
 # goes through the idle ones again for each of them at each request: kept 100, that costs three times the rest.
 _LIMITS = httpx.Limits(max_connections=1000, max_keepalive_connections=20)
+# Loading that a person notices.
+_LONG_LOAD_S = 5
+
+# The window that a model was last loaded with. A smaller one would load it anew, and the larger one soon after again.
+_windows = Memory("window", 3600)
 
 
 class OllamaProvider:
@@ -30,6 +51,7 @@ class OllamaProvider:
             missing_model_remedy="Run `ollama pull {model}`.",
             key=api_key,
             key_setting="OLLAMA_API_KEY",
+            address_remedy="Check OLLAMA_BASE_URL.",
         )
         self._client = PerProcess(self._make_client)
 
@@ -39,7 +61,18 @@ class OllamaProvider:
         return ollama.AsyncClient(self._server.address, headers=headers, timeout=timeout, limits=_LIMITS)
 
     def stream(self, request: ChatRequest) -> Generator[Chunk, None, None]:
-        return pump(self._chunks(request))
+        def send(body: Body) -> Generator[Chunk, None, None]:
+            reply = _Reply(request)
+            return pump(self._chunks(request, reply, body), lambda: Tick(loading=not reply.begun))
+
+        return adapting(self._server.address, arguments_of(request, self._window(request)), send)
+
+    def _window(self, request: ChatRequest) -> int:
+        """The same for both agents that share a model. One that a person has set is kept."""
+        known = _windows.get(self._server.address, request.model) or 0
+        window: int = request.options.get("num_ctx") or max(known, context_size(request))
+        _windows.put(self._server.address, request.model, max(known, window))
+        return window
 
     def models(self) -> list[ModelInfo]:
         try:
@@ -57,56 +90,72 @@ class OllamaProvider:
             answer = await self._client.get().list()
         return [ModelInfo(entry.model) for entry in answer.models if entry.model]
 
-    async def _chunks(self, request: ChatRequest) -> AsyncGenerator[Chunk, None]:
-        reply = _Reply(request)
-        arguments = arguments_of(request)
-        with self._translated(request.model):
-            async for part in await self._client.get().chat(**arguments, stream=True):
+    async def _chunks(self, request: ChatRequest, reply: "_Reply", body: Body) -> AsyncGenerator[Chunk, None]:
+        with self._translated(request.model, reply):
+            async for part in await self._client.get().chat(**body, stream=True):
                 for chunk in reply.read(part):
                     yield chunk
-        if not reply.complete:
+        if not reply.finish:
             raise self._server.failed("broke off in the middle of the reply")
+        if was_cut(request, reply.finish.usage.prompt_tokens):
+            raise ContextTooLong(
+                f"Ollama cut the conversation to {reply.finish.usage.prompt_tokens} tokens, which is what it or the "
+                f"model {request.model} takes. Use a model with a larger window."
+            )
+        yield reply.finish
 
     @contextmanager
-    def _translated(self, model: str) -> Iterator[None]:
+    def _translated(self, model: str, reply: "_Reply | None" = None) -> Iterator[None]:
         try:
             yield
         except ollama.ResponseError as error:
             status = error.status_code if error.status_code >= 400 else 500  # -1 for an error inside the stream
-            raise self._server.refusal(status, str(error.error), model) from None
+            raise self._server.refusal(status, error.error, model) from None
         except (ConnectionError, httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError) as error:
             raise self._server.unreachable(cause_of(error)) from error
         except httpx.RequestError as error:
             raise self._server.failed("ended the connection before the reply was whole") from error
-        except OTHER_SHAPE:  # the cause is left out: it may quote the key
-            what = "sent something that is not the Ollama protocol; is the address right?"
-            raise self._server.failed(what) from None
+        except pydantic.ValidationError as error:
+            if any("tool_calls" in fault["loc"] for fault in error.errors()):
+                raise WrongCall(f"{model} wrote a call of a tool in a form that nothing can read.") from None
+            raise self._server.no_protocol(_PROTOCOL) from None
+        except OTHER_SHAPE as error:  # the cause is left out: it may quote the key
+            said = error.doc if isinstance(error, json.JSONDecodeError) else ""
+            raise self._server.no_protocol(_PROTOCOL, said, begun=bool(reply and reply.begun)) from None
 
 
 class _Reply:
-    """`complete` once the server said that it is done."""
+    """`begun` once anything came, `finish` once the server said that it is done."""
 
     def __init__(self, request: ChatRequest) -> None:
-        self.complete = False
+        self.begun = False
+        self.finish: Finish | None = None
         self._request = request
         self._names = ToolNames(tool.name for tool in request.tools)
         self._next_call = first_call_number(request)
-        self._splitter = ThinkSplitter()
+        self._text = ReplyText(self._names.on_offer)
 
     def read(self, part: ollama.ChatResponse) -> Iterator[Chunk]:
+        self.begun = True
         if part.message.thinking:
-            yield ReasoningChunk(part.message.thinking)
+            yield from self._text.think(part.message.thinking)
         if part.message.content:
-            yield from self._splitter.feed(part.message.content)
+            yield from self._text.feed(part.message.content)
         for asked in part.message.tool_calls or ():
-            yield self._call(asked.function)
+            arguments = json.dumps(dict(asked.function.arguments), ensure_ascii=False)
+            yield self._call(asked.function.name, arguments)
         if part.done:
-            self.complete = True
-            yield from self._splitter.end()
-            usage = Usage(part.prompt_eval_count, part.eval_count)
-            yield Finish(part.done_reason or "", part.model or self._request.model, usage)
+            yield from self._end(part)
 
-    def _call(self, function: ollama.Message.ToolCall.Function) -> ToolCallChunk:
+    def _end(self, part: ollama.ChatResponse) -> Iterator[Chunk]:
+        yield from self._text.end()
+        for name, arguments in self._text.calls:
+            yield self._call(name, arguments)
+        if (part.load_duration or 0) > _LONG_LOAD_S * 1e9:
+            yield Tick(loading=True)
+        usage = Usage(part.prompt_eval_count, part.eval_count)
+        self.finish = Finish(part.done_reason or "", part.model or self._request.model, usage)
+
+    def _call(self, name: str, arguments: str) -> ToolCallChunk:
         call_id, self._next_call = f"call_{self._next_call}", self._next_call + 1
-        arguments = json.dumps(dict(function.arguments), ensure_ascii=False)
-        return ToolCallChunk(ToolCall(call_id, self._names.own(function.name), arguments))
+        return ToolCallChunk(ToolCall(call_id, self._names.own(name), whole(arguments)))

@@ -15,9 +15,10 @@ import httpx2
 import openai
 from openai.types.chat import ChatCompletionChunk
 
-from providers.base import ChatRequest, Chunk, ModelInfo
-from providers.failures import OTHER_SHAPE, Server, cause_of, seconds_of, sentence_of
+from providers.base import ChatRequest, Chunk, ContentRefused, ModelInfo
+from providers.failures import OTHER_SHAPE, Server, cause_of, seconds_of
 from providers.openai_wire import EventLines, Reply, body_of, error_of, model_infos
+from providers.quirks import Body, adapting
 from providers.traffic import PerProcess, call, pump
 
 _CONNECT_TIMEOUT_S = 10
@@ -25,6 +26,9 @@ _MODELS_TIMEOUT_S = 3
 # How long the token counts and the end of the stream are waited for once the reply is whole. Reading to the end lets
 # the connection be used again.
 _TAIL_S = 2
+
+# What servers call the end of a reply that somebody did not like.
+_FILTERED = frozenset({"content_filter", "safety", "prohibited_content", "blocklist", "recitation", "refusal"})
 
 _Answer = openai.AsyncAPIResponse[openai.AsyncStream[ChatCompletionChunk]]
 
@@ -47,6 +51,7 @@ class OpenAICompatibleProvider:
             missing_model_remedy="Choose one that it has.",
             key=api_key,
             key_setting="OPENAI_API_KEY",
+            address_remedy="The address of an API usually ends in /v1. Check OPENAI_BASE_URL.",
         )
         self.keeps_connections = keeps_connections
         self._client = PerProcess(self._make_client)
@@ -65,7 +70,8 @@ class OpenAICompatibleProvider:
         return client
 
     def stream(self, request: ChatRequest) -> Generator[Chunk, None, None]:
-        return pump(self._chunks(request))
+        body = body_of(request)
+        return adapting(self._server.address, body, lambda sent: pump(self._chunks(request, sent)))
 
     def models(self) -> list[ModelInfo]:
         try:
@@ -84,47 +90,59 @@ class OpenAICompatibleProvider:
         with self._protocol(body):
             return model_infos(body)
 
-    async def _chunks(self, request: ChatRequest) -> AsyncGenerator[Chunk, None]:
+    async def _chunks(self, request: ChatRequest, body: Body) -> AsyncGenerator[Chunk, None]:
         reply = Reply(request)
         with self._translated(request.model), suppress(TimeoutError):
-            async with self._answer(request) as answer, asyncio.timeout(None) as patience:
+            async with self._answer(body) as answer, asyncio.timeout(None) as patience:
                 async for data in _payloads(answer):
                     for chunk in self._read(reply, data, request):
                         yield chunk
                     if reply.complete and patience.when() is None:
                         patience.reschedule(asyncio.get_running_loop().time() + _TAIL_S)
-        if not reply.complete:
-            raise self._server.failed("broke off in the middle of the reply")
+        self._check_end(reply, request.model)
         for chunk in reply.end():
             yield chunk
 
-    def _answer(self, request: ChatRequest) -> AbstractAsyncContextManager[_Answer]:
+    def _check_end(self, reply: Reply, model: str) -> None:
+        """Raises `ProviderError` for a reply that is no whole one."""
+        if reply.refusal:
+            raise ContentRefused(
+                f"{model} refused to say anything: {self._server.quote(reply.refusal)} "
+                "Change the topic or the instructions, or choose another model."
+            )
+        if reply.finish_reason.lower() in _FILTERED:
+            raise ContentRefused(
+                f"A content filter of {self._server.label} cut off what {model} said. "
+                "Change the topic or the instructions, or choose another model."
+            )
+        if not reply.complete or reply.finish_reason == "error":
+            raise self._server.failed("broke off in the middle of the reply")
+
+    def _answer(self, body: Body) -> AbstractAsyncContextManager[_Answer]:
         return self._client.get().chat.completions.with_streaming_response.create(
-            model=request.model,
+            model=body["model"],
             messages=[],  # the real ones go around the package's recursive transform, half of the cost of a call
             stream=True,
-            stream_options={"include_usage": True},
-            extra_body=body_of(request),
+            extra_body=body,
         )
 
     def _read(self, reply: Reply, data: str, request: ChatRequest) -> list[Chunk]:
         if data == "[DONE]":
             reply.complete = True
             return []
-        with self._protocol(data):
+        with self._protocol(data, begun=reply.begun):
             event = json.loads(data)
             if error := error_of(event):
                 status, said = error
-                raise self._server.refusal(status, sentence_of(said), request.model)
+                raise self._server.refusal(status, said, request.model)
             return reply.read(event)
 
     @contextmanager
-    def _protocol(self, said: object) -> Iterator[None]:
+    def _protocol(self, said: object, *, begun: bool = False) -> Iterator[None]:
         try:
             yield
-        except OTHER_SHAPE:
-            what = "sent something that is not the OpenAI protocol; is the address right?"
-            raise self._server.failed(f"{what} {said}") from None  # the cause may quote the key
+        except OTHER_SHAPE:  # the cause may quote the key
+            raise self._server.no_protocol("the OpenAI protocol", str(said), begun=begun) from None
 
     @contextmanager
     def _translated(self, model: str) -> Iterator[None]:
@@ -133,7 +151,7 @@ class OpenAICompatibleProvider:
         except openai.APIStatusError as error:
             retry_after_s = seconds_of(error.response.headers.get("retry-after"))
             # The cause is left out: it may quote the key.
-            raise self._server.refusal(error.status_code, sentence_of(error.body), model, retry_after_s) from None
+            raise self._server.refusal(error.status_code, error.body, model, retry_after_s) from None
         except openai.APIConnectionError as error:
             if isinstance(error.__cause__, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.ProxyError):
                 raise self._server.unreachable(cause_of(error)) from error

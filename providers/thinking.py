@@ -1,4 +1,4 @@
-"""Takes the `<think>` blocks out of a text that arrives in pieces.
+"""Takes the `<think>` blocks, and what models of other makers write for them, out of a text that arrives in pieces.
 
 A block that is never closed runs to the end of the reply. A closing tag before any other tag means that the prompt held
 the opening one: all that stands before it is reasoning, and of what has been handed out as text that is said.
@@ -10,8 +10,11 @@ from providers.base import ReasoningChunk, TextChunk, TextWasReasoning
 
 Part = TextChunk | ReasoningChunk | TextWasReasoning
 
-_TAG = re.compile(r"<(/?)think(?:ing)?>", re.IGNORECASE)
-_TAGS = ("<think>", "<thinking>", "</think>", "</thinking>")
+_TAGS = (
+    *("<think>", "<thinking>", "<thought>", "<reasoning>", "[think]"),
+    *("</think>", "</thinking>", "</thought>", "</reasoning>", "[/think]"),
+)
+_TAG = re.compile("|".join(map(re.escape, _TAGS)), re.IGNORECASE)
 
 
 class ThinkSplitter:
@@ -33,7 +36,7 @@ class ThinkSplitter:
         chunks: list[Part] = []
         position = 0
         for tag in _TAG.finditer(text):
-            closing = tag[1] == "/"
+            closing = tag[0][1] == "/"
             opened_in_prompt = closing and not self._tag_seen
             if opened_in_prompt and self._said:
                 chunks.append(TextWasReasoning())
@@ -64,7 +67,7 @@ class ThinkSplitter:
 
 def _possible_tag(text: str) -> int:
     """Where an unfinished tag at the end of `text` begins; the length of `text` when there is none."""
-    start = text.rfind("<")
+    start = max(text.rfind("<"), text.rfind("["))
     if start >= 0 and any(tag.startswith(text[start:].lower()) for tag in _TAGS):
         return start
     return len(text)

@@ -95,8 +95,8 @@ async def _drive(chunks: AsyncGenerator[Chunk, None], handover: _Handover) -> No
         handover.flush()
 
 
-def pump(chunks: AsyncGenerator[Chunk, None]) -> Generator[Chunk, None, None]:
-    """Run `chunks` in the loop and yield what it yields, and `Tick` whenever nothing came for `TICK_S`.
+def pump(chunks: AsyncGenerator[Chunk, None], tick: Callable[[], Tick] = Tick) -> Generator[Chunk, None, None]:
+    """Run `chunks` in the loop and yield what it yields, and a `tick` whenever nothing came for `TICK_S`.
 
     An exception of `chunks` comes out here. Closing this generator cancels `chunks` at whatever it waits for.
     """
@@ -105,18 +105,18 @@ def pump(chunks: AsyncGenerator[Chunk, None]) -> Generator[Chunk, None, None]:
     future = asyncio.run_coroutine_threadsafe(_drive(chunks, handover), loop)
     future.add_done_callback(lambda _: handover.queue.put(None))
     try:
-        while (batch := _next_batch(handover)) is not None:
+        while (batch := _next_batch(handover, tick)) is not None:
             yield from batch
         future.result()
     finally:
         future.cancel()
 
 
-def _next_batch(handover: _Handover) -> list[Chunk] | None:
+def _next_batch(handover: _Handover, tick: Callable[[], Tick]) -> list[Chunk] | None:
     try:
         return handover.queue.get(timeout=TICK_S)
     except Empty:
-        return [Tick()]
+        return [tick()]
 
 
 def call(work: Coroutine[Any, Any, T], timeout_s: float) -> T:

@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.db import connection
 from pytest_django import Settings
 
-from debates import listening
+from debates import recovery
 from debates.models import Conversation
 from debates.proposals import DebateProposal, SeatProposal
 from debates.services import create_debate
@@ -43,7 +43,7 @@ def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> No
 
 @pytest.fixture(autouse=True)
 def installation(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listening, "RETRY_WAITS_S", ())  # a failure fails at once; test_retries has the rest
+    monkeypatch.setattr(recovery, "MOST_WAITS", 0)  # what only time can mend fails at once; test_recovery has the rest
     closed.reopen_all()
     logging.getLogger("tools_app").setLevel(logging.NOTSET)  # the terminal command, where it ran here, has lowered it
     settings.AGENTS_ENABLED = True

@@ -42,6 +42,8 @@ Label = Callable[[str, Sequence[Item]], Sequence[str]]
 MOST_CALLS_A_TURN = 24
 LONGEST_KEPT_TEXT = 4000
 PASSING = (FailureKind.UPSTREAM, FailureKind.TIMEOUT, FailureKind.RATE)
+# The model got its call wrong.
+WRONG = (FailureKind.BAD_ARGUMENTS, FailureKind.UNKNOWN_TOOL)
 AGAIN = "You made this very call before in this turn. This is what came of it:\n"
 
 
@@ -188,7 +190,7 @@ class Session:
     ) -> None:
         content = tool_results.as_model_sees(job.name, job.given, outcome, labels)
         audit.complete(job.row, outcome, content, ms=ms, from_cache=from_cache)
-        wrong = isinstance(outcome, ToolFailure) and outcome.kind is FailureKind.BAD_ARGUMENTS
+        wrong = isinstance(outcome, ToolFailure) and outcome.kind in WRONG
         if isinstance(outcome, ToolFailure) and outcome.kind in PASSING:  # the same call may be made again
             self._made = {digest: made for digest, made in self._made.items() if made is not job}
         job.outcome, job.answer = outcome, Answer(job.call.id, content, wrong_arguments=wrong)

@@ -47,8 +47,10 @@ def labels() -> dict[str, str]:
 
 
 def closest(name: str, among: Iterable[str]) -> list[str]:
+    """The likeliest first; eight at most."""
     known = sorted(among)
-    return get_close_matches(name, known, n=3, cutoff=0.4) or known[:5]
+    near = get_close_matches(name, known, n=3, cutoff=0.4)
+    return [*near, *(other for other in known if other not in near)][:8]
 
 
 def fitting(offered: Iterable[Tool], words: str) -> list[Tool]:

@@ -11,6 +11,7 @@ from django.utils.safestring import SafeString, mark_safe
 from debates import footnotes, rendering
 from debates.events import Sender
 from debates.models import Conversation, EndReasonChoices
+from debates.slips import MARKS, Mark
 from tools_app import arguments, cleaning
 
 register = template.Library()
@@ -68,6 +69,11 @@ def status_word(status: str) -> str:
 @register.filter
 def end_words(reason: str) -> str:
     return f"{EndReasonChoices(reason).label}." if reason else ""
+
+
+@register.filter
+def mark(finish_reason: str) -> Mark | None:
+    return MARKS.get(finish_reason)
 
 
 @register.filter

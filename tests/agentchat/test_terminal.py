@@ -126,3 +126,21 @@ def test_a_debate_that_waits_says_for_what_and_where_to_answer(
     told = capsys.readouterr().err
     assert 'send_email (to: "ada@example.org")' in told
     assert reverse("debates:detail", args=[Conversation.objects.get().pk]) in told
+
+
+def test_why_a_turn_begins_anew_is_said_once(screen: Screen, capsys: pytest.CaptureFixture[str]) -> None:
+    def turn(waiting_s: float, note: str) -> Notice:
+        told = {"round": 1, "sender": "AGENT_A", "model": "m", "waiting_s": waiting_s, "thinking": False, "note": note}
+        return Notice("turn", told)
+
+    begun = Notice("text", {"round": 1, "sender": "AGENT_A", "text": "Half a sen"})
+    again = Notice("text", {"round": 1, "sender": "AGENT_A", "text": "Yes."})
+    failed = "[red]It broke off.[/red]"
+    out = _printed(screen, capsys, turn(0, ""), begun, turn(0, failed), turn(1, failed), turn(2, failed), again)
+    assert out.count("round 1 of") == 1
+    assert out.endswith("Half a sen\n  [red]It broke off.[/red]\nYes.")
+
+
+def test_a_debate_that_is_paused_for_its_model_says_why(screen: Screen, capsys: pytest.CaptureFixture[str]) -> None:
+    paused = Notice("status", {"status": "PAUSED", "error": "The quota is used up."})
+    assert "Paused. The quota is used up." in _printed(screen, capsys, paused)

@@ -63,7 +63,7 @@ def test_words_arrive_while_they_are_spoken(
     assert complaints == []
 
 
-def test_a_debate_that_failed_goes_on_in_the_same_page(
+def test_a_debate_that_was_paused_for_its_model_goes_on_in_the_same_page(
     page: Page, debate: Conversation, scripted: ScriptedProvider, play: Play, complaints: list[str]
 ) -> None:
     scripted.enqueue(RequestRefused("The model is gone. Start `ollama serve`."))

@@ -101,3 +101,14 @@ def test_a_tiny_model_gets_one_instruction_with_its_position_and_the_opponents_w
     (message,) = request_for(debate, [Said(1, A, "Tax it.")], B).messages
     assert message.role == "user"
     assert '"Tax it."' in message.content and "because land tax robs owners." in message.content
+
+
+def test_blank_messages_are_never_sent() -> None:
+    said = [Said(1, A, " \n"), *transcript(4)[1:]]
+    messages = sent(said, A)
+    assert [role for role, _ in messages] == ["system", "user", "assistant", "user"]
+    assert all(text.strip() for _, text in messages)
+
+
+def test_without_a_limit_of_its_own_a_reply_has_one() -> None:
+    assert request_for(debate_of(), [], A).options == {"max_tokens": 4096}

@@ -209,6 +209,40 @@ def test_before_the_first_word_the_page_says_for_whom_it_waits(alice: User) -> N
     assert "waiting for qwen3:8b, 12 s" in frame
 
 
+def _turn(**facts: Any) -> Notice:
+    return Notice("turn", {"round": 1, "sender": "AGENT_A", "model": "m", "waiting_s": 0, "thinking": False, **facts})
+
+
+def test_why_a_turn_begins_anew_stands_in_its_box_until_it_is_over(alice: User) -> None:
+    frames = _frames(
+        make_debate(alice),
+        _turn(note="The <b>server</b> failed.", retry_in_s=6.4),
+        Notice("text", {"round": 1, "sender": "AGENT_A", "text": "Yes"}),
+        Notice("turn", {**_turn(note="", retry_in_s=None).data, "sender": "AGENT_B"}),
+    )
+    assert "The &lt;b&gt;server&lt;/b&gt; failed." in frames[0] and "asking m again in 6 s" in frames[0]
+    assert "server" in frames[1] and "again in" not in frames[1]
+    assert "server" not in frames[2] and "waiting for m" in frames[2]
+
+
+def test_a_debate_that_was_paused_for_its_model_says_why(page: Client, alice: User) -> None:
+    html = _html(page, make_debate(alice, status=Status.PAUSED, error="Ollama is away. Start `ollama serve`."))
+    assert "Ollama is away. Start <code>ollama serve</code>." in html
+    assert "<h2>Paused</h2>" in html and "When the cause is gone" in html and 'id="retry"' in html
+
+
+@pytest.mark.parametrize(
+    ("finish_reason", "words"),
+    [("length", "cut off"), ("repetition", "it repeated itself"), ("other language", "in another language")],
+)
+def test_a_speech_that_is_less_than_it_should_be_says_so(
+    page: Client, alice: User, finish_reason: str, words: str
+) -> None:
+    debate = make_debate(alice, messages=1)
+    debate.messages.update(finish_reason=finish_reason)
+    assert words in _html(page, debate)
+
+
 def test_a_model_that_thinks_is_said_to_think(alice: User) -> None:
     turn = {"round": 1, "sender": "AGENT_A", "model": "qwen3:8b", "waiting_s": 3, "thinking": True}
     assert "qwen3:8b is thinking, 3 s" in _frames(make_debate(alice), Notice("turn", turn))[0]

@@ -208,14 +208,15 @@ def test_a_worker_that_was_believed_dead_can_store_nothing(debate: Conversation,
     assert contents(debate) == []
 
 
-def test_an_unreachable_model_fails_the_debate_which_resumes_later(
+def test_an_unreachable_model_pauses_the_debate_which_resumes_later(
     debate: Conversation, scripted: ScriptedProvider, viewer: Viewer
 ) -> None:
     scripted.enqueue("one")
     scripted.enqueue(ServerUnreachable("Start the server."))
-    assert record(debate.pk, publish=viewer) is Outcome.ENDED
+    assert record(debate.pk, publish=viewer) is Outcome.PAUSED
     debate.refresh_from_db()
-    assert (debate.status, debate.end_reason, debate.error) == (Status.FAILED, "ERROR", "Start the server.")
+    assert (debate.status, debate.end_reason, debate.error) == (Status.PAUSED, "", "Start the server.")
+    assert viewer.notices[-1].data["error"] == "Start the server."
     services.resume(debate)
     for text in ("two", "three", "four"):
         scripted.enqueue(text)

@@ -15,6 +15,7 @@ from debates.recorder import record
 from providers import capabilities
 from providers import registry as providers
 from providers.base import ModelInfo, RequestRefused, ToolCall, ToolCallChunk
+from providers.memory import Memory
 from providers.scripted import ScriptedProvider
 from tests.tools_app.tools import QUERY, found, tool
 from tools_app import registry
@@ -45,10 +46,8 @@ def library() -> Iterator[Library]:
 
 
 @pytest.fixture(autouse=True)
-def forgetful() -> Iterator[None]:
-    capabilities._refused_at.clear()
-    yield
-    capabilities._refused_at.clear()
+def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(capabilities, "_refusals", Memory("no-tools"))
 
 
 def a_debate(owner: User, mode: str = "auto", rounds: int = 1, tools: list[str] | None = None) -> Conversation:

@@ -1,7 +1,7 @@
 """How a turn goes on between the model and its tools, told by the pure core."""
 
 import json
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from itertools import count
 from typing import Any
 
@@ -21,6 +21,7 @@ from debates.events import (
 )
 from debates.exchange import MOST_CALLS, Exchange
 from debates.runner import NOTHING_YET, run
+from debates.watch import Timekeeper
 from providers.base import (
     ChatMessage,
     ContextTooLong,
@@ -31,46 +32,13 @@ from providers.base import (
     Tick,
     ToolCall,
     ToolCallChunk,
-    ToolSpec,
     Usage,
 )
 from providers.scripted import ScriptedProvider
-from tools_app.base import Answer, CallEnded, CallStarted, Phase, Progress
+from tests.debates.desks import FakeDesk
+from tools_app.base import Answer
 
 A, B = Sender.AGENT_A, Sender.AGENT_B
-LOOK = ToolSpec("look", "Looks things up.", {"type": "object"})
-
-
-class FakeDesk:
-    """Answers calls with what it was told, and remembers them."""
-
-    def __init__(self) -> None:
-        self.answers: dict[str, Answer] = {}
-        self.ran: list[str] = []
-        self.refusals = 0
-        self.briefed = 0
-        self.shown = ""
-
-    def prepare(self) -> Generator[Progress, None, None]:
-        self.briefed += 1
-        yield CallStarted("look", "briefing")
-
-    def material(self) -> str:
-        return self.shown
-
-    def offered(self) -> tuple[ToolSpec, ...]:
-        return (LOOK,)
-
-    def run(self, calls: Sequence[ToolCall]) -> Generator[Progress, None, tuple[Answer, ...]]:
-        for call in calls:
-            yield CallStarted(call.name, call.arguments)
-            yield Tick()
-            self.ran.append(call.id)
-            yield CallEnded(call.name, call.arguments, Phase.RETURNED, 5, "1 result")
-        return tuple(self.answers.get(call.id, Answer(call.id, f"result of {call.id}")) for call in calls)
-
-    def tools_refused(self) -> None:
-        self.refusals += 1
 
 
 @pytest.fixture
@@ -100,7 +68,8 @@ def played(
     }
     debate = Debate("Tax?", speakers, 1, round_pause_s=0, **limits)
     clock = count()
-    return list(run(debate, said, exchange, clock=lambda: next(clock) / 100, sleep=lambda _: None))
+    keeper = Timekeeper(lambda: next(clock) / 100, lambda _: None)
+    return list(run(debate, said, exchange, keeper=keeper))
 
 
 def roles(provider: ScriptedProvider, request: int) -> list[str]:
@@ -209,7 +178,7 @@ def test_a_refusal_that_has_nothing_to_do_with_tools_fails_the_turn(provider: Sc
     provider.enqueue(RequestRefused("bad request"))
     provider.enqueue(RequestRefused("bad request"))
     events = played(provider, desk)
-    assert isinstance(events[-2], TurnFailed)
+    assert isinstance(events[-1], TurnFailed)
     assert desk.refusals == 0
 
 
@@ -260,10 +229,13 @@ def test_results_that_do_not_fit_into_the_context_are_shortened(provider: Script
     assert not provider.requests[2].tools
 
 
-def test_a_context_that_is_too_long_without_results_fails_the_turn(provider: ScriptedProvider, desk: FakeDesk) -> None:
-    provider.enqueue(ContextTooLong("at most 4096 tokens"))
+def test_where_nothing_can_be_shortened_a_short_reply_is_the_last_resort(
+    provider: ScriptedProvider, desk: FakeDesk
+) -> None:
+    for _ in range(2):
+        provider.enqueue(ContextTooLong("at most 4096 tokens"))
     assert any(isinstance(event, TurnFailed) for event in played(provider, desk))
-    assert len(provider.requests) == 1
+    assert [request.options["max_tokens"] for request in provider.requests] == [4096, 512]
 
 
 def test_tools_are_not_offered_once_half_of_the_time_is_gone(provider: ScriptedProvider, desk: FakeDesk) -> None:

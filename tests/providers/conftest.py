@@ -1,13 +1,24 @@
 from collections.abc import Iterator
 
 import pytest
+from pytest_django import Settings
 
+from providers import ollama, quirks
 from providers.base import ChatMessage, ChatRequest
+from providers.memory import Memory
 from providers.ollama import OllamaProvider
 from providers.openai_compatible import OpenAICompatibleProvider
 from tests.fakes.model_server import ModelServer
 
 KEY = "sk-test-9f8e7d6c5b4a"
+
+
+@pytest.fixture(autouse=True)
+def nothing_learned(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ports come round again, and so would what was learned of an earlier test's server."""
+    settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.dummy.DummyCache"}}
+    monkeypatch.setattr(quirks, "_learned", Memory("quirks"))
+    monkeypatch.setattr(ollama, "_windows", Memory("window"))
 
 
 @pytest.fixture

@@ -8,11 +8,11 @@ from providers.traffic import merged
 
 def heard(chunks: Iterable[Chunk]) -> list[Chunk]:
     """The chunks without ticks and however finely text was cut."""
-    return list(merged([chunk for chunk in chunks if chunk != Tick()]))
+    return list(merged([chunk for chunk in chunks if not isinstance(chunk, Tick)]))
 
 
 def next_heard(stream: Iterator[Chunk]) -> Chunk:
-    return next(chunk for chunk in stream if chunk != Tick())
+    return next(chunk for chunk in stream if not isinstance(chunk, Tick))
 
 
 def text_of(chunks: Iterable[Chunk]) -> str:

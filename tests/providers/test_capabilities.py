@@ -5,8 +5,9 @@ from collections.abc import Iterator
 import pytest
 from pytest_django import Settings
 
-from providers import capabilities, registry
+from providers import capabilities, memory, registry
 from providers.base import ModelInfo
+from providers.memory import Memory
 from providers.scripted import ScriptedProvider
 
 pytestmark = pytest.mark.usefixtures("nothing_shared")
@@ -21,8 +22,8 @@ def nothing_shared(settings: Settings) -> None:
 def now(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[float]]:
     """The time is its last entry."""
     times = [1000.0]
-    monkeypatch.setattr(capabilities, "clock", lambda: times[-1])
-    monkeypatch.setattr(capabilities, "_refused_at", {})
+    monkeypatch.setattr(memory, "clock", lambda: times[-1])
+    monkeypatch.setattr(capabilities, "_refusals", Memory("no-tools"))
     with registry.use("scripted", ScriptedProvider([ModelInfo("can", tools=True), ModelInfo("cannot", tools=False)])):
         yield times
 

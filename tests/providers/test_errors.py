@@ -14,6 +14,7 @@ from providers.base import (
     CredentialsRefused,
     ModelMissing,
     ProviderError,
+    QuotaUsedUp,
     RateLimited,
     RequestRefused,
     ServerFailed,
@@ -46,7 +47,9 @@ def _raised(provider: OpenAICompatibleProvider | OllamaProvider, ask: ChatReques
     [
         (400, RequestRefused),
         (401, CredentialsRefused),
-        (402, RateLimited),
+        (402, QuotaUsedUp),
+        (408, ServerFailed),
+        (413, ContextTooLong),
         (403, CredentialsRefused),
         (404, ModelMissing),
         (422, RequestRefused),

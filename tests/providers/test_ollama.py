@@ -7,11 +7,14 @@ import pytest
 from providers.base import (
     ChatMessage,
     ChatRequest,
+    ContextTooLong,
     CredentialsRefused,
     Finish,
     ModelInfo,
+    NotThisProtocol,
     ReasoningChunk,
     TextChunk,
+    Tick,
     ToolCall,
     ToolSpec,
     Usage,
@@ -40,7 +43,7 @@ def test_it_sends_messages_tools_and_options(ollama_provider: OllamaProvider, se
     list(ollama_provider.stream(ChatRequest("m", messages, (SEARCH,), options)))
     body = server.requests[0].body
     assert server.requests[0].path == "/api/chat"
-    assert body["options"] == {"temperature": 0.5, "top_p": 0.9, "seed": 7, "num_predict": 9, "num_ctx": 4096}
+    assert body["options"] == {"temperature": 0.5, "top_p": 0.9, "seed": 7, "num_predict": 9, "num_ctx": 8192}
     assert (body["think"], body["keep_alive"], body["stream"]) == (False, "10m", True)
     assert body["tools"][0]["function"]["name"] == "wiki_search"
     assert body["messages"][2]["tool_calls"] == [{"function": {"name": "wiki_search", "arguments": {"q": "x"}}}]
@@ -90,12 +93,13 @@ def test_tool_calls_get_ids_that_are_new_in_the_conversation(
 @pytest.mark.parametrize(
     ("text", "options", "tools", "size"),
     [
-        ("short", {}, (), 4096),
-        ("x" * 9_000, {}, (), 4096),
-        ("x" * 9_500, {}, (), 8192),
-        ("я" * 9_000, {}, (), 8192),
-        ("x" * 3_000, {"max_tokens": 4_000}, (), 8192),
-        ("x" * 9_000, {}, (SEARCH,) * 4, 8192),
+        ("short", {}, (), 8192),
+        ("x" * 18_000, {}, (), 8192),
+        ("x" * 18_500, {}, (), 16_384),
+        ("я" * 13_000, {}, (), 16_384),
+        ("x" * 18_500, {"max_tokens": 1_000}, (), 8192),
+        ("x" * 18_500, {"max_tokens": 32_000}, (), 16_384),
+        ("x" * 18_000, {}, (SEARCH,) * 4, 16_384),
         ("x" * 60_000, {}, (), 32_768),
     ],
 )
@@ -129,3 +133,78 @@ def test_the_key_is_sent_and_never_shown(server: ModelServer, ask: ChatRequest) 
 def test_without_a_key_none_is_sent(ollama_provider: OllamaProvider, server: ModelServer, ask: ChatRequest) -> None:
     list(ollama_provider.stream(ask))
     assert "authorization" not in server.requests[0].headers
+
+
+def test_a_reply_is_never_without_limit_and_the_model_stays_loaded(
+    ollama_provider: OllamaProvider, server: ModelServer, ask: ChatRequest
+) -> None:
+    list(ollama_provider.stream(ask))
+    body = server.requests[0].body
+    assert (body["options"]["num_predict"], body["keep_alive"]) == (4096, "30m")
+
+
+def test_a_model_that_was_loaded_with_a_larger_context_keeps_it(
+    ollama_provider: OllamaProvider, server: ModelServer, ask: ChatRequest
+) -> None:
+    long = (ChatMessage("user", "x" * 60_000),)
+    list(ollama_provider.stream(ask))
+    list(ollama_provider.stream(ChatRequest("m", long)))
+    list(ollama_provider.stream(ask))
+    list(ollama_provider.stream(ChatRequest("another", ask.messages)))
+    assert [request.body["options"]["num_ctx"] for request in server.requests] == [8192, 32_768, 32_768, 8192]
+
+
+def test_a_context_that_one_agent_set_is_no_smaller_for_the_other(
+    ollama_provider: OllamaProvider, server: ModelServer, ask: ChatRequest
+) -> None:
+    list(ollama_provider.stream(ChatRequest("m", ask.messages, options={"num_ctx": 16_384})))
+    list(ollama_provider.stream(ask))
+    assert [request.body["options"]["num_ctx"] for request in server.requests] == [16_384, 16_384]
+
+
+@pytest.mark.parametrize(
+    ("characters", "read", "cut"),
+    [(36_000, 2050, True), (36_000, 2999, True), (36_000, 3000, False), (36_000, 40, False), (9_000, 1024, False)],
+)
+def test_a_prompt_that_was_plainly_cut_is_too_long(
+    ollama_provider: OllamaProvider, server: ModelServer, characters: int, read: int, cut: bool
+) -> None:
+    server.enqueue(Reply(["Hello! What shall we discuss?"], usage=(read, 9)))
+    request = ChatRequest("m", (ChatMessage("user", "x" * characters),))
+    if not cut:
+        assert finish_of(ollama_provider.stream(request)).usage.prompt_tokens == read
+        return
+    with pytest.raises(ContextTooLong, match=f"cut the conversation to {read} tokens"):
+        list(ollama_provider.stream(request))
+
+
+def test_before_the_first_sign_it_may_be_loading(
+    ollama_provider: OllamaProvider, server: ModelServer, ask: ChatRequest
+) -> None:
+    server.enqueue(Reply(["Hello"], delay_s=0.4, gap_s=0.4))
+    chunks = list(ollama_provider.stream(ask))
+    said = next(number for number, chunk in enumerate(chunks) if isinstance(chunk, TextChunk))
+    assert Tick(loading=True) in chunks[:said]
+    assert Tick(loading=True) not in chunks[said:]
+
+
+def test_a_load_that_took_long_is_told(ollama_provider: OllamaProvider, server: ModelServer, ask: ChatRequest) -> None:
+    done = {"model": "m", "message": {"role": "assistant", "content": "Hi"}, "done": True, "done_reason": "stop"}
+    server.enqueue(Reply([done | {"load_duration": 48_000_000_000}], finish=None), Reply([done], finish=None))
+    assert Tick(loading=True) in list(ollama_provider.stream(ask))[-2:]
+    assert Tick(loading=True) not in list(ollama_provider.stream(ask))[-2:]
+
+
+def test_calls_that_are_written_as_text_are_calls(ollama_provider: OllamaProvider, server: ModelServer) -> None:
+    server.enqueue(Reply(['```json\n{"name": "wiki_search", ', '"arguments": {"q": "x"}}\n```']))
+    chunks = heard(ollama_provider.stream(ChatRequest("m", (), (SEARCH,))))
+    assert calls_of(chunks) == [ToolCall("call_1", "wiki.search", '{"q": "x"}')]
+    assert text_of(chunks) == ""
+
+
+def test_a_web_page_will_not_become_an_answer(
+    ollama_provider: OllamaProvider, server: ModelServer, ask: ChatRequest
+) -> None:
+    server.enqueue(Reply([b"<html>Welcome</html>\n"], finish=None))
+    with pytest.raises(NotThisProtocol, match=r"web page.*Check OLLAMA_BASE_URL\."):
+        list(ollama_provider.stream(ask))

@@ -8,9 +8,16 @@ import pytest
 from providers.base import (
     ChatMessage,
     ChatRequest,
+    ContentRefused,
+    ContextTooLong,
+    CredentialsRefused,
     Finish,
     ModelInfo,
+    NotThisProtocol,
+    ProviderError,
+    RateLimited,
     ReasoningChunk,
+    RequestRefused,
     ServerFailed,
     TextChunk,
     ToolCall,
@@ -241,3 +248,107 @@ def test_it_reads_what_servers_add_to_their_models() -> None:
         ModelInfo("c"),
     ]
     assert model_infos({"data": None}) == []
+
+
+def test_a_reply_is_never_without_limit(
+    openai_provider: OpenAICompatibleProvider, server: ModelServer, ask: ChatRequest
+) -> None:
+    list(openai_provider.stream(ask))
+    assert server.requests[0].body["max_tokens"] == 4096
+
+
+@pytest.mark.parametrize("arguments", ["", "{", "[1]", '{"text": "The first reason is th'])
+def test_arguments_that_are_no_object_are_sent_as_an_empty_one(
+    openai_provider: OpenAICompatibleProvider, server: ModelServer, arguments: str
+) -> None:
+    list(openai_provider.stream(ChatRequest("m", (ChatMessage("assistant", "", (ToolCall("c", "a", arguments),)),))))
+    assert server.requests[0].body["messages"][0]["tool_calls"][0]["function"]["arguments"] == "{}"
+
+
+def test_calls_of_a_whole_answer_do_not_melt_whatever_their_ids(
+    openai_provider: OpenAICompatibleProvider, server: ModelServer, ask: ChatRequest
+) -> None:
+    asked = [{"id": "a", "function": {"name": "a", "arguments": text}} for text in ('{"x": 1}', "", "{broken")]
+    server.enqueue(Reply(body={"choices": [{"message": {"tool_calls": asked}, "finish_reason": "tool_calls"}]}))
+    assert [call.arguments for call in calls_of(openai_provider.stream(ask))] == ['{"x": 1}', "", "{broken"]
+
+
+def test_without_an_index_a_name_behind_a_whole_call_begins_the_next(
+    openai_provider: OpenAICompatibleProvider, server: ModelServer, ask: ChatRequest
+) -> None:
+    pieces = [_fragment(None, "a", "a", '{"x":'), _fragment(None, "", "", " 1}"), _fragment(None, "a", "a", '{"x": 2}')]
+    server.enqueue(Reply(pieces))
+    assert [call.arguments for call in calls_of(openai_provider.stream(ask))] == ['{"x": 1}', '{"x": 2}']
+
+
+def test_what_a_server_sent_along_with_a_call_goes_back_with_it(
+    openai_provider: OpenAICompatibleProvider, server: ModelServer, ask: ChatRequest
+) -> None:
+    extra = {"google": {"thought_signature": "c2ln"}}
+    fragment = {"id": "a", "function": {"name": "a", "arguments": "{}"}, "extra_content": extra}
+    server.enqueue(Reply([_delta(tool_calls=[fragment])]))
+    calls = tuple(calls_of(openai_provider.stream(ask)))
+    list(openai_provider.stream(ChatRequest("m", (ChatMessage("assistant", "", calls),))))
+    assert server.requests[1].body["messages"][0]["tool_calls"][0]["extra_content"] == extra
+
+
+@pytest.mark.parametrize("name", ["wiki_search<|channel|>commentary", "functions.wiki_search", " wiki_search"])
+def test_what_stands_around_a_name_is_no_part_of_it(
+    openai_provider: OpenAICompatibleProvider, server: ModelServer, name: str
+) -> None:
+    server.enqueue(Reply([_fragment(0, "a", name, "{}")]))
+    request = ChatRequest("m", (), (SEARCH,))
+    assert [call.name for call in calls_of(openai_provider.stream(request))] == ["wiki.search"]
+
+
+def test_a_refusal_of_the_model_is_told_in_its_words(
+    openai_provider: OpenAICompatibleProvider, server: ModelServer, ask: ChatRequest
+) -> None:
+    server.enqueue(Reply([_delta(refusal="I can't argue "), _delta(refusal="for that.")]))
+    with pytest.raises(ContentRefused, match=r"m refused to say anything: I can't argue for that\."):
+        list(openai_provider.stream(ask))
+
+
+@pytest.mark.parametrize("reason", ["content_filter", "SAFETY"])
+def test_what_a_filter_has_cut_is_no_reply(
+    openai_provider: OpenAICompatibleProvider, server: ModelServer, ask: ChatRequest, reason: str
+) -> None:
+    server.enqueue(Reply(["The attack was"], finish=reason))
+    with pytest.raises(ContentRefused, match="content filter"):
+        list(openai_provider.stream(ask))
+
+
+def test_a_reply_that_ended_in_an_error_is_none(
+    openai_provider: OpenAICompatibleProvider, server: ModelServer, ask: ChatRequest
+) -> None:
+    server.enqueue(Reply(["Well"], finish="error"))
+    with pytest.raises(ServerFailed, match="broke off"):
+        list(openai_provider.stream(ask))
+
+
+@pytest.mark.parametrize(
+    ("event", "kind"),
+    [
+        ({"error": {"message": "Slow down", "code": "rate_limit_exceeded"}}, RateLimited),
+        ({"error": {"message": "Slow down", "code": "429"}}, RateLimited),
+        ({"error": "greater than the context length"}, ContextTooLong),
+        ({"error": {"message": "No such key", "type": "authentication_error"}}, CredentialsRefused),
+        ({"object": "error", "message": "Oh", "code": 400}, RequestRefused),
+        ({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}, ServerFailed),
+    ],
+)
+def test_an_error_inside_a_stream_is_sorted_by_what_it_says(
+    openai_provider: OpenAICompatibleProvider, server: ModelServer, ask: ChatRequest, event: Any, kind: type[Exception]
+) -> None:
+    server.enqueue(Reply([event]))
+    with pytest.raises(ProviderError) as raised:
+        list(openai_provider.stream(ask))
+    assert type(raised.value) is kind
+
+
+def test_a_web_page_will_not_become_an_answer(
+    openai_provider: OpenAICompatibleProvider, server: ModelServer, ask: ChatRequest
+) -> None:
+    server.enqueue(Reply([b"<!doctype html><html>Welcome</html>"], finish=None))
+    with pytest.raises(NotThisProtocol, match=r"web page.*ends in /v1\. Check OPENAI_BASE_URL\."):
+        list(openai_provider.stream(ask))

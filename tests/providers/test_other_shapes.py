@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from providers.base import ChatRequest, Finish, ProviderError, ServerFailed, TextChunk, Usage
+from providers.base import ChatRequest, Finish, ProviderError, ServerFailed, TextChunk, Usage, WrongCall
 from providers.ollama import OllamaProvider
 from providers.openai_compatible import OpenAICompatibleProvider
 from tests.fakes.model_server import ModelServer, Reply
@@ -61,10 +61,14 @@ def _delta(finish: Any = None, **delta: Any) -> dict[str, Any]:
 def test_an_event_of_a_compatible_server_is_quoted(
     openai: OpenAICompatibleProvider, server: ModelServer, ask: ChatRequest, event: Any
 ) -> None:
-    server.enqueue(Reply(["Hello", f"data: {json.dumps(event)}\n\n".encode()]))
+    quoted = f"data: {json.dumps(event)}\n\n".encode()
+    server.enqueue(Reply([quoted]), Reply(["Hello", quoted]))
     with pytest.raises(ServerFailed) as raised:
         list(openai.stream(ask))
     assert str(raised.value).startswith(f"{NOT_OPENAI} {json.dumps(event)}")
+    with pytest.raises(ServerFailed) as raised:  # what came before was of the protocol: the address is right
+        list(openai.stream(ask))
+    assert str(raised.value).startswith(f"{NOT_OPENAI.partition(';')[0]}: {json.dumps(event)}")
 
 
 def test_nulls_of_a_compatible_server_say_nothing(
@@ -106,8 +110,6 @@ def test_the_models_of_a_compatible_server_are_quoted(
         5,
         {"message": "x"},
         {"message": {"role": "assistant", "content": [{"text": "Hello"}]}},
-        {"message": {"role": "assistant", "tool_calls": ["x"]}},
-        {"message": {"role": "assistant", "tool_calls": [{"function": {"name": "a", "arguments": "x"}}]}},
         {"message": {"role": "assistant"}, "done": True, "eval_count": "x"},
         {"error": ["x"]},
     ],
@@ -120,6 +122,16 @@ def test_a_part_of_ollama_fails_the_reply(
     with pytest.raises(ServerFailed) as raised:
         list(ollama.stream(ask))
     assert str(raised.value) == NOT_OLLAMA
+
+
+@pytest.mark.parametrize("call", ["x", {"function": {"name": "a", "arguments": '{"b": 1}'}}], ids=repr)
+def test_a_call_that_ollama_passes_on_as_no_call_is_the_models_fault(
+    ollama: OllamaProvider, server: ModelServer, ask: ChatRequest, call: Any
+) -> None:
+    part = {"message": {"role": "assistant", "tool_calls": [call]}}
+    server.enqueue(Reply([json.dumps(part).encode() + b"\n"]))
+    with pytest.raises(WrongCall, match="m wrote a call"):
+        list(ollama.stream(ask))
 
 
 @pytest.mark.parametrize("status", [200, 400])

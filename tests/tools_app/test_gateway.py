@@ -78,7 +78,7 @@ def test_an_unknown_tool_is_answered_with_the_closest_names(alice: User) -> None
     with registry.use(tool()):
         (answer,), told = run(session(alice), asked("lock", query="tides"))
     assert answer.content.startswith("ERROR: There is no tool 'lock'. There are: look.")
-    assert not answer.wrong_arguments
+    assert answer.wrong_arguments
     assert Row.objects.get().failure == FailureKind.UNKNOWN_TOOL
     assert isinstance(told[-1], CallEnded)
     assert told[-1].phase == "failed"

@@ -115,7 +115,7 @@ def _play(conversation: Conversation, *, as_json: bool) -> None:
     conversation.refresh_from_db()
     if outcome is recorder.Outcome.WAITS:
         _say_what_it_waits_for(conversation)
-    if conversation.status == Conversation.Status.FAILED:
+    if outcome is recorder.Outcome.PAUSED or conversation.status == Conversation.Status.FAILED:
         raise CommandError(conversation.error)
     if outcome is recorder.Outcome.NOT_OURS:
         raise CommandError("A worker has taken this debate; its page shows it.")

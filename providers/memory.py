@@ -1,0 +1,41 @@
+"""What was learned of a server's model: for a while, for this process and, through the cache, for the others too."""
+
+import hashlib
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import redis
+from django.core.cache import cache
+
+DAY_S = 86_400
+
+clock: Callable[[], float] = time.monotonic  # tests put their own here
+
+
+class Memory:
+    """`server` is an address or a name. Values are plain data. A cache that is away costs nothing but the others'
+    knowledge."""
+
+    def __init__(self, name: str, lasts_s: int = DAY_S) -> None:
+        self._name, self._lasts_s = name, lasts_s
+        self._here: dict[tuple[str, str], tuple[float, Any]] = {}
+
+    def get(self, server: str, model: str) -> Any:
+        """None when nothing is known."""
+        with suppress(redis.RedisError, OSError):
+            if (shared := cache.get(self._key(server, model))) is not None:
+                return shared
+        learned_at, value = self._here.get((server, model), (float("-inf"), None))
+        return value if clock() - learned_at < self._lasts_s else None
+
+    def put(self, server: str, model: str, value: Any) -> None:
+        self._here[server, model] = clock(), value
+        with suppress(redis.RedisError, OSError):  # this process knows; the others find out in their turn
+            cache.set(self._key(server, model), value, self._lasts_s)
+
+    def _key(self, server: str, model: str) -> str:
+        """An address may hold a password, and a model's name what no key may."""
+        digest = hashlib.sha256(f"{server} {model}".encode()).hexdigest()
+        return f"{self._name}:{digest}"
