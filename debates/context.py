@@ -15,10 +15,7 @@ from debates.desk import BARE_DESK, Desk
 from debates.events import Said, Sender
 from debates.languages import name_of
 from debates.phrases import ANGLES, phrases_for
-from providers.base import ChatMessage, ChatRequest, Chunk, ToolSpec
-
-# Without a limit a model that runs on costs what its longest reply costs, and some servers want that paid beforehand.
-REPLY_TOKENS = 4096
+from providers.base import REPLY_TOKENS, ChatMessage, ChatRequest, Chunk, ToolSpec
 
 
 class Reminder(Enum):
@@ -115,6 +112,7 @@ def request_for(
         model=speaker.model,
         messages=(first, *others, *exchange),
         tools=tools if form.offers_tools else (),
+        # Without a limit a model that runs on costs what its longest reply costs; some servers want that paid beforehand.
         options={"max_tokens": REPLY_TOKENS, **speaker.options, **form.options},
     )
 

@@ -8,12 +8,13 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from debates.context import REPLY_TOKENS, Debate, Form, Reminder
+from debates.context import Debate, Form, Reminder
 from debates.exchange import SHORTENED_CHARS
 from debates.slips import CallCutOff, LostInContext, OthersLanguage, OthersVoice, Stalled
 from debates.watch import Watch
 from providers.base import (
     OPTIONS,
+    REPLY_TOKENS,
     ChatRequest,
     ContentRefused,
     ContextTooLong,
