@@ -112,7 +112,7 @@ def request_for(
         model=speaker.model,
         messages=(first, *others, *exchange),
         tools=tools if form.offers_tools else (),
-        # Without a limit a model that runs on costs what its longest reply costs; some servers want that paid beforehand.
+        # Without a limit a model that runs on costs its longest reply, and some servers want that paid beforehand.
         options={"max_tokens": REPLY_TOKENS, **speaker.options, **form.options},
     )
 
