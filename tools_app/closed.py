@@ -29,7 +29,12 @@ def note(tool: str, failure: ToolFailure) -> None:
 
 def refuse(tool: str) -> None:
     """Raises the `ToolFailure` of before while its time is not over."""
-    until, kind, sentence = _here.get(tool) or _elsewhere(tool) or (0.0, FailureKind.RATE, "")
+    kept = _here.get(tool)
+    if kept is None or kept[0] <= clock():  # what is over here may have begun anew elsewhere
+        kept = _elsewhere(tool)
+    if kept is None:
+        return
+    until, kind, sentence = kept
     left_s = until - clock()
     if left_s > 0:
         raise ToolFailure(kind, sentence, retry_after_s=left_s, ours=True)

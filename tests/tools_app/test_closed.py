@@ -10,6 +10,7 @@ from pytest_django import Settings
 from tests.tools_app.tools import asked, found, run, session, tool
 from tools_app import closed, registry
 from tools_app.base import Call, FailureKind, Found, ToolFailure
+from tools_app.shared_cache import shared
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -37,6 +38,13 @@ def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
         now[0] += seconds
 
     return pass_by
+
+
+@pytest.fixture
+def one_cache(valkey_url: str, settings: Settings) -> None:
+    """An empty one, in which all workers see the same."""
+    settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": valkey_url}}
+    shared().clear()
 
 
 def look(owner: User, source: Source, query: str) -> str:
@@ -80,12 +88,22 @@ def test_what_asks_for_no_rest_is_asked_again(
     assert "results" in look(alice, source, "b")
 
 
-def test_other_workers_leave_it_alone_too(
-    alice: User, later: Callable[[float], None], valkey_url: str, settings: Settings
-) -> None:
-    settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": valkey_url}}
+def test_other_workers_leave_it_alone_too(alice: User, later: Callable[[float], None], one_cache: None) -> None:
     source = Source(ToolFailure(FailureKind.RATE, "Come back later.", retry_after_s=50))
     look(alice, source, "a")
     closed.reopen_all()  # as in another process, which was not told
     assert look(alice, source, "b").startswith("ERROR: Come back later.")
     assert source.asked == 1
+
+
+def test_what_is_over_here_may_have_begun_anew_elsewhere(
+    alice: User, later: Callable[[float], None], one_cache: None
+) -> None:
+    look(alice, Source(ToolFailure(FailureKind.RATE, "Come back later.", retry_after_s=50)), "a")
+    over = dict(closed._here)
+    later(51)
+    again = Source(ToolFailure(FailureKind.RATE, "Later still.", retry_after_s=50))
+    look(alice, again, "b")
+    closed._here.update(over)  # as in a process that knows of the first time alone
+    assert look(alice, again, "c").startswith("ERROR: Later still.")
+    assert again.asked == 1
