@@ -149,24 +149,24 @@ def _suspend(lease: Lease, turn: TurnSuspended) -> list[Notice]:
     """The requests for a person's word appear in the very moment in which the debate waits for them."""
     with leases.guarded(lease, status=Status.WAITING, pending=turn.exchange.as_json()):
         approvals.ask(lease.conversation_id, turn.sender, turn.round_number)
-    notices = live.status_notices(Conversation.objects.get(pk=lease.conversation_id))
-    leases.release_connection()
-    return notices
+    return _status(lease)
 
 
 def _pause(lease: Lease, turn: TurnFailed) -> list[Notice]:
     """The model or its server failed, which is nobody's fault here: the same turn can be spoken later."""
     with leases.guarded(lease, status=Status.PAUSED, error=turn.message):
         pass
-    notices = live.status_notices(Conversation.objects.get(pk=lease.conversation_id))
-    leases.release_connection()
-    return notices
+    return _status(lease)
 
 
 def _end(lease: Lease, end: DebateEnded) -> list[Notice]:
     status = Status.FAILED if end.reason == EndReason.ERROR else Status.FINISHED
     with leases.guarded(lease, status=status, end_reason=end.reason, error=end.message, ended_at=Now()):
         pass
+    return _status(lease)
+
+
+def _status(lease: Lease) -> list[Notice]:
     notices = live.status_notices(Conversation.objects.get(pk=lease.conversation_id))
     leases.release_connection()
     return notices

@@ -18,12 +18,14 @@ COMPARED = 40
 
 def keep(conversation_id: uuid.UUID, tool: str, items: Sequence[Item]) -> list[Source]:
     """A source for each item; what the debate has already keeps its number. Call it inside a guarded transaction."""
-    known = {source.sha256: source for source in _same(conversation_id, items)}
-    last = Source.objects.filter(conversation=conversation_id).aggregate(last=Max("number"))["last"] or 0
-    for item in items:
-        if _digest(item) not in known:
+    digests = [_digest(item) for item in items]
+    sources = Source.objects.filter(conversation=conversation_id)
+    known = {source.sha256: source for source in sources.filter(sha256__in=digests)}
+    last = sources.aggregate(last=Max("number"))["last"] or 0
+    for item, digest in zip(items, digests, strict=True):
+        if digest not in known:
             last += 1
-            known[_digest(item)] = Source.objects.create(
+            known[digest] = Source.objects.create(
                 conversation_id=conversation_id,
                 number=last,
                 tool=tool,
@@ -31,9 +33,9 @@ def keep(conversation_id: uuid.UUID, tool: str, items: Sequence[Item]) -> list[S
                 url=item.url,
                 published=item.published[:60],
                 passage=item.text,
-                sha256=_digest(item),
+                sha256=digest,
             )
-    return [known[_digest(item)] for item in items]
+    return [known[digest] for digest in digests]
 
 
 def checked(conversation_id: uuid.UUID, content: str) -> list[dict[str, Any]]:
@@ -54,10 +56,6 @@ def _passage(source: Source) -> Passage:
 def _with_source(mark: dict[str, Any], by_code: Mapping[str, Source]) -> dict[str, Any]:
     source = by_code.get(mark["code"])
     return {**mark, "title": source.title if source else "", "url": source.url if source else ""}
-
-
-def _same(conversation_id: uuid.UUID, items: Sequence[Item]) -> Sequence[Source]:
-    return list(Source.objects.filter(conversation=conversation_id, sha256__in=map(_digest, items)))
 
 
 def _digest(item: Item) -> str:

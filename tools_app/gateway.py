@@ -118,8 +118,7 @@ class Session:
         for job in jobs:
             yield CallStarted(job.name, job.in_short)
             if job.tool and job.tool.permission is Permission.READ:
-                job.row = audit.begin(self._errand, job.name, job.given, job.tool.permission)
-                job.run = Run(job.tool, job.given, self._errand, timeout_s)
+                job.run = self._begun(job, job.tool, timeout_s)
         for job in jobs:
             if job.first:
                 self._repeat(job, job.first)
@@ -160,6 +159,10 @@ class Session:
         self._close(job, failure, ms=0)
         return job
 
+    def _begun(self, job: _Job, tool: Tool, timeout_s: float) -> Run:
+        job.row = audit.begin(self._errand, job.name, job.given, tool.permission)
+        return Run(tool, job.given, self._errand, timeout_s)
+
     def _act(self, job: _Job, tool: Tool, timeout_s: float) -> None:
         standing = acting.standing(self._errand, tool, job.given, timeout_s, self._guard)
         job.row = standing.row
@@ -199,8 +202,7 @@ class Session:
         """One READ call by the program itself."""
         job = self._prepared(ToolCall("", name, json.dumps(given)))
         if job.tool and job.tool.permission is Permission.READ:
-            job.row = audit.begin(self._errand, job.name, job.given, job.tool.permission)
-            run = Run(job.tool, job.given, self._errand, settings.TOOL_TIMEOUT_S)
+            run = self._begun(job, job.tool, settings.TOOL_TIMEOUT_S)
             self._finish(job, run, (yield from run.settle()))
         return job.outcome
 
