@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -34,6 +35,8 @@ class Problem:
 
 PROBLEMS: list[Problem] = []
 
+# US dollars for a million tokens; a larger figure was meant for something else.
+_DEAREST = 100_000
 _MAIL_PORTS = {"smtp": 25, "smtp+tls": 587, "smtp+ssl": 465}
 
 
@@ -92,6 +95,18 @@ def choice(name: str, default: str, options: tuple[str, ...]) -> str:
         return raw
     note(name, f"is {raw!r}", f"Give one of: {', '.join(options)}.")
     return default
+
+
+def model_list(name: str, profiles: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Profile and model of each `profile:model`, in order."""
+    parts = [one.partition(":") for one in _listed(text(name))]
+    pairs = [(profile.strip(), model.strip()) for profile, _, model in parts]
+    wrong = [":".join(pair) for pair in pairs if pair[0] not in profiles or not pair[1]]
+    if not wrong:
+        return pairs
+    known = ", ".join(profiles)
+    note(name, f"names {wrong[0]!r}", f"Give profile:model, separated by commas, where a profile is one of: {known}.")
+    return []
 
 
 def host_list(name: str) -> list[str]:
@@ -173,6 +188,34 @@ def mcp_servers(name: str) -> dict[str, dict[str, Any]]:
         if fault:
             PROBLEMS.append(Problem(name, f"{name}[{json.dumps(key)}] cannot be used.", fault))
     return {key: server for key, server in servers.items() if not faults[key]}
+
+
+def model_prices(name: str) -> dict[str, tuple[Decimal, Decimal]]:
+    """By model: US dollars for a million tokens of the prompt, and of what it says."""
+    raw = text(name)
+    if not raw:
+        return {}
+    try:
+        prices = json.loads(raw, parse_float=Decimal, parse_int=Decimal)
+    except (ValueError, ArithmeticError):
+        prices = None
+    remedy = 'Give {"MODEL": [0.27, 1.10]}: US dollars for a million tokens of the prompt, and of the reply.'
+    if not isinstance(prices, dict):
+        note(name, "is no JSON object of prices", remedy)
+        return {}
+    for model in [model for model, pair in prices.items() if not _is_pair_of_prices(pair)]:
+        note(name, f"gives no two prices for {model[:60]!r}", remedy)
+        del prices[model]
+    return {model: (prompt, completion) for model, (prompt, completion) in prices.items()}
+
+
+def _is_pair_of_prices(pair: object) -> bool:
+    """NaN and Infinity, which Python's JSON knows, are floats."""
+    return (
+        isinstance(pair, list)
+        and len(pair) == 2
+        and all(isinstance(price, Decimal) and 0 <= price <= _DEAREST for price in pair)
+    )
 
 
 def _is_address(raw: str, schemes: Iterable[str]) -> bool:

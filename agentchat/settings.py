@@ -48,7 +48,9 @@ TURN_BUDGET_S = env.integer("TURN_BUDGET_S", 600, least=1, most=86_400)
 FIRST_TOKEN_TIMEOUT_S = env.integer("FIRST_TOKEN_TIMEOUT_S", 300, least=1, most=86_400)
 LEASE_TTL_S = env.integer("LEASE_TTL_S", 15, least=3, most=3600)
 
-AI_PROFILE = env.choice("AI_PROFILE", "embedded", ("embedded", "ollama", "openai"))
+_PROFILES = ("embedded", "ollama", "openai")
+AI_PROFILE = env.choice("AI_PROFILE", "embedded", _PROFILES)
+AI_FALLBACKS = env.model_list("AI_FALLBACKS", _PROFILES)
 OLLAMA_BASE_URL = env.http_url("OLLAMA_BASE_URL", "http://127.0.0.1:11434")
 OLLAMA_API_KEY = env.text("OLLAMA_API_KEY")
 OLLAMA_MODEL = env.text("OLLAMA_MODEL", "qwen3:8b")
@@ -57,8 +59,9 @@ OPENAI_API_KEY = env.text("OPENAI_API_KEY")
 OPENAI_MODEL = env.text("OPENAI_MODEL", "deepseek/deepseek-chat")
 
 # The second role: topics and search words. Short calls without tools.
-UTILITY_PROFILE = env.choice("UTILITY_PROFILE", AI_PROFILE, ("embedded", "ollama", "openai"))
+UTILITY_PROFILE = env.choice("UTILITY_PROFILE", AI_PROFILE, _PROFILES)
 UTILITY_MODEL = env.text("UTILITY_MODEL")
+MODEL_PRICES = env.model_prices("MODEL_PRICES")
 
 # --- sources and tools -------------------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from debates import footnotes
+from debates import footnotes, usage
 from debates.events import Sender
 from debates.live import Notice
 from debates.models import Conversation, EndReasonChoices
@@ -28,7 +28,7 @@ class Screen:
         self._console = Console(highlight=False)
         self._names = {seat.sender: seat.name for seat in conversation.seats.all()}
         self._max_rounds = conversation.max_rounds
-        self._printed = self._note = ""
+        self._printed = self._note = self._used = ""
         self._acting = acting_tools()
         self._cited: dict[str, str] = {}
         self._console.print(Text(conversation.topic, style="bold"))
@@ -45,15 +45,28 @@ class Screen:
                 self._text(notice.data["sender"], notice.data["content"])
                 self._console.print()
                 self._citations(notice.data["citations"])
+                if stand_in := usage.stand_in(notice.data):
+                    self._dim(f"  {stand_in}")
                 if mark := MARKS.get(notice.data["finish_reason"]):
                     self._dim(f"  {mark.words}: {mark.why}")
                 self._printed = ""
-            case "status" if notice.data["status"] == Conversation.Status.PAUSED and notice.data["error"]:
-                self._console.print(Text(f"\nPaused. {notice.data['error']}", style="bold"))
+            case "status":
+                self._status(notice.data)
             case "end":
                 self._sources()
                 why = notice.data["error"] or f"{EndReasonChoices(notice.data['end_reason']).label}."
                 self._console.print(Text(f"\n{why}", style="bold"))
+                self._total()
+
+    def _status(self, data: dict[str, Any]) -> None:
+        self._used = usage.in_one_line(usage.figures(data))
+        if data["status"] == Conversation.Status.PAUSED and data["error"]:
+            self._console.print(Text(f"\nPaused. {data['error']}", style="bold"))
+            self._total()
+
+    def _total(self) -> None:
+        if self._used:
+            self._dim(self._used)
 
     def _turn(self, data: dict[str, Any]) -> None:
         """The note once, however often it is told."""

@@ -7,9 +7,10 @@ from django.contrib import admin, messages
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 
-from debates import admin_approvals, admin_tables, services  # noqa: F401
+from debates import admin_approvals, admin_model_calls, admin_tables, services, usage  # noqa: F401
 from debates.errors import DebateError
 from debates.models import Conversation, Persona, Seat
+from debates.payloads import status_payload
 from tools_app.admin import exactly
 
 
@@ -48,10 +49,17 @@ class ConversationAdmin(admin.ModelAdmin[Conversation]):
         "sources",
         "books",
         "exchange",
+        "used",
+        "ran",
+        "model_calls",
     )
     fieldsets = (
         (None, {"fields": ("topic", "owner", "status", "end_reason", "error", "max_rounds", "total_rounds", "said")}),
         ("Sources and tools", {"fields": ("tools_mode", "tools", "books", "sources")}),
+        (
+            "Budget and usage",
+            {"fields": ("budget_tokens", "budget_cost", "budget_minutes", "used", "ran", "model_calls")},
+        ),
         ("Times", {"fields": ("created_at", "started_at", "ended_at")}),
         ("Settings", {"classes": ["collapse"], "fields": ("language", "stop_phrases", "settings")}),
         (
@@ -117,6 +125,18 @@ class ConversationAdmin(admin.ModelAdmin[Conversation]):
     @admin.display(description="written down")
     def books(self, conversation: Conversation) -> str:
         return admin_tables.books(conversation)
+
+    @admin.display(description="used")
+    def used(self, conversation: Conversation) -> str:
+        return usage.in_one_line(usage.figures(status_payload(conversation))) or "-"
+
+    @admin.display(description="ran for", ordering="ran_s")
+    def ran(self, conversation: Conversation) -> str:
+        return f"{conversation.ran_s / 60:,.1f} min"
+
+    @admin.display(description="written down")
+    def model_calls(self, conversation: Conversation) -> str:
+        return admin_model_calls.link_to_list(conversation)
 
     @admin.display(description="turn that waits")
     def exchange(self, conversation: Conversation) -> str:

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Callable
+from functools import partial
 from typing import Any, cast
 
 from django.contrib.auth.models import User
@@ -21,7 +22,7 @@ from debates.api_paging import DebateFilter, Pages
 from debates.api_parsing import KEY_HEADER, JSONParser, idempotency_key
 from debates.models import Conversation, Message
 from debates.serializers import CreatedDebateSerializer, DebateSerializer, ErrorSerializer
-from debates.serializers_input import DebateInput
+from debates.serializers_input import DebateInput, ExtendInput
 
 # Counted for the rows of one page alone; a join would count the messages of all debates first.
 _MESSAGE_COUNT = (
@@ -103,6 +104,18 @@ class DebateViewSet(mixins.ListModelMixin, BooksViewSet):
     @action(detail=True, methods=["post"])
     def resume(self, request: Request, pk: uuid.UUID) -> Response:
         return self._move(pk, services.resume)
+
+    @extend_schema(
+        summary="Set the limits of a debate's budget anew",
+        description="A debate that its budget has paused goes on with `resume/`.",
+        request=ExtendInput,
+        responses={**_MOVED, 400: ErrorSerializer},
+    )
+    @action(detail=True, methods=["post"])
+    def extend(self, request: Request, pk: uuid.UUID) -> Response:
+        asked = ExtendInput(data=request.data)
+        asked.is_valid(raise_exception=True)
+        return self._move(pk, partial(services.extend, **asked.validated_data))
 
     @extend_schema(
         summary="Allow a tool call that the debate waits for",

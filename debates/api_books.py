@@ -1,4 +1,5 @@
-"""What a debate has written down, in order: its messages, sources, tool calls, and the requests for a person's word."""
+"""What a debate has written down, in order: its messages, sources, calls of tools and models, and the requests for a
+person's word."""
 
 import uuid
 from collections.abc import Callable
@@ -13,15 +14,23 @@ from rest_framework.response import Response
 from rest_framework.viewsets import GenericViewSet
 
 from debates.models import Conversation
-from debates.payloads import approval_payload, call_payload, message_payload, source_payload
+from debates.payloads import (
+    approval_payload,
+    call_payload,
+    message_payload,
+    model_call_payload,
+    source_payload,
+)
 from debates.serializers import ErrorSerializer, MessagePageSerializer
 from debates.serializers_books import (
     ApprovalPageSerializer,
     CallPageSerializer,
+    ModelCallPageSerializer,
     PageSerializer,
     SourcePageSerializer,
 )
 from debates.serializers_input import BooksQuery, MessagesQuery
+from providers.models import ModelCall
 from tools_app.models import Approval, ToolCall
 
 
@@ -57,6 +66,15 @@ class BooksViewSet(GenericViewSet[Conversation]):
     def tool_calls(self, request: Request, pk: uuid.UUID) -> Response:
         calls = ToolCall.objects.filter(scope=self._mine(pk).pk).defer("preview", "answer")
         return _following(request, calls, "pk", call_payload)
+
+    @_book(
+        "Every request to a model, in order",
+        ModelCallPageSerializer,
+        description="A request is there as soon as it is sent; what came of it is added when it ends.",
+    )
+    @action(detail=True, pagination_class=None, url_path="model-calls")
+    def model_calls(self, request: Request, pk: uuid.UUID) -> Response:
+        return _following(request, ModelCall.objects.filter(scope=self._mine(pk).pk), "pk", model_call_payload)
 
     @_book(
         "Every tool call that needed a person's word, in order",

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
 from typing import Any
 
 from django.conf import settings
@@ -20,8 +19,8 @@ from debates.api_paging import Pages
 from debates.api_parsing import JSONParser
 from debates.models import Persona
 from debates.serializers import ErrorSerializer, PersonaSerializer, ProfileSerializer
-from providers import registry
-from providers.base import ProviderError
+from providers import prices, registry
+from providers.base import ModelInfo, ProviderError
 from providers.registry import Profile
 
 _REFUSED = dict.fromkeys((400, 403, 404), ErrorSerializer)
@@ -103,5 +102,17 @@ def _profile_payload(profile: Profile) -> dict[str, Any]:
         "default_model": profile.default_model,
         "reachable": not error,
         "error": error,
-        "models": [asdict(model) for model in models],
+        "models": [_model_payload(profile.name, model) for model in models],
+    }
+
+
+def _model_payload(profile: str, model: ModelInfo) -> dict[str, Any]:
+    price = prices.listed_price(profile, model)
+    return {
+        "name": model.name,
+        "context_length": model.context_length,
+        "tools": model.tools,
+        "thinks": model.thinks,
+        "prompt_price": prices.per_million(price.prompt) if price else None,
+        "completion_price": prices.per_million(price.completion) if price else None,
     }

@@ -14,6 +14,7 @@ from debates.cleaning import clean_line
 from debates.errors import (
     AgentsDisabled,
     AnsweredBefore,
+    BudgetSpent,
     DebateError,
     Gone,
     InvalidDebate,
@@ -28,6 +29,7 @@ STATUS_OF = {
     AgentsDisabled: status.HTTP_503_SERVICE_UNAVAILABLE,
     Gone: status.HTTP_404_NOT_FOUND,
     WrongStatus: status.HTTP_409_CONFLICT,
+    BudgetSpent: status.HTTP_409_CONFLICT,
     KeyReused: status.HTTP_409_CONFLICT,
     NoSuchApproval: status.HTTP_404_NOT_FOUND,
     AnsweredBefore: status.HTTP_409_CONFLICT,

@@ -15,6 +15,7 @@ from debates.errors import InvalidDebate
 from debates.models import Persona, ToolsModeChoices
 from debates.personas import compose_prompt, snapshot
 from debates.proposals import (
+    BUDGET_LIMITS,
     NAME_LIMIT,
     PHRASE_LIMIT,
     PHRASES_LIMIT,
@@ -52,9 +53,20 @@ def checked(proposal: DebateProposal, owner: User) -> DebateProposal:
         tools=_tools(faults, proposal.tools),
         tools_mode=_tools_mode(faults, proposal.tools_mode),
     )
+    for name in BUDGET_LIMITS:
+        _budget(faults, name, getattr(proposal, name))
     if faults:
         raise InvalidDebate(faults)
     return complete
+
+
+def check_budget(limits: Mapping[str, Any]) -> None:
+    """Raises `InvalidDebate` naming every wrong limit."""
+    faults = _Faults()
+    for name, value in limits.items():
+        _budget(faults, name, value)
+    if faults:
+        raise InvalidDebate(faults)
 
 
 def _text(faults: _Faults, name: str, value: str, limit: int, wanted: str) -> str:
@@ -130,6 +142,12 @@ def _closest(word: str, known: Iterable[str]) -> str:
     return f" There are: {', '.join(names[:NAMES_LISTED])}{more}." if names else ""
 
 
+def _budget(faults: _Faults, name: str, limit: Any) -> None:
+    most = BUDGET_LIMITS[name]
+    if limit is not None and not 0 < limit <= most:
+        faults.add(name, f"Give a number above 0, at most {most:,}, or leave it out for no limit.")
+
+
 def _options(faults: _Faults, name: str, options: Mapping[str, Any]) -> dict[str, Any]:
     for key, value in options.items():
         if key not in OPTIONS:
@@ -146,6 +164,8 @@ def _option_fault(option: Option, value: Any) -> str:
         return f"Give a value of type {option.kind.__name__}."
     if number and not (option.least or 0) <= value <= (option.most or 0):
         return f"Give a number from {option.least} to {option.most}."
+    if option.pattern and value and not re.fullmatch(option.pattern, value):
+        return f"Give {option.form}."
     return ""
 
 

@@ -54,6 +54,9 @@ class Speaker:
     `recipe` "dialogue" suits chat models. "plain" is for models below about a billion parameters, which lose themselves
     in a system prompt and a history: one instruction that quotes the opponent and holds the position
     (`docs/architecture.md` has the figures).
+
+    `fallbacks`: the same agent with the models that are asked when nothing comes of this one; `stands_in_for`: the
+    model in whose place such a one speaks.
     """
 
     sender: Sender
@@ -66,6 +69,9 @@ class Speaker:
     recipe: Literal["dialogue", "plain"] = "dialogue"
     desk: Callable[[int, Sequence[Said]], Desk] = lambda round_number, said: BARE_DESK
     sourced: bool = False
+    provider: str = ""
+    fallbacks: "tuple[Speaker, ...]" = ()
+    stands_in_for: str = ""
 
 
 @dataclass(frozen=True)
@@ -87,6 +93,9 @@ class Debate:
     @property
     def names(self) -> list[str]:
         return [speaker.name for speaker in self.speakers.values()]
+
+    def spoken_by(self, speaker: Speaker) -> "Debate":
+        return replace(self, speakers={**self.speakers, speaker.sender: speaker})
 
 
 def request_for(

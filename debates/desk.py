@@ -24,8 +24,8 @@ class Desk(Protocol):
     def run(self, calls: Sequence[ToolCall]) -> Generator[Progress, None, tuple[Answer, ...]]:
         """Answer every call, in order."""
 
-    def tools_refused(self) -> None:
-        """The server answered the same request once it offered no tools."""
+    def tools_refused(self, provider: str, model: str) -> None:
+        """The model's server answered the same request once it offered no tools."""
 
 
 class BareDesk:
@@ -44,7 +44,7 @@ class BareDesk:
         yield from ()
         return tuple(Answer(call.id, "ERROR: There are no tools. Speak without them.") for call in calls)
 
-    def tools_refused(self) -> None:
+    def tools_refused(self, provider: str, model: str) -> None:
         pass
 
 

@@ -3,6 +3,7 @@ DebateError              a wish that cannot be granted, with a sentence for the 
   InvalidDebate          fields are wrong; `fields` maps each to its sentences
   AgentsDisabled         the master switch is off
   WrongStatus            the debate is not in a state that allows this
+  BudgetSpent            the debate has used all that it may
   Gone                   the debate was deleted in the meantime
   KeyReused              the idempotency key belongs to another request
   NoSuchApproval         the debate has no such request for a person's word
@@ -36,6 +37,10 @@ class AgentsDisabled(DebateError):
 
 class WrongStatus(DebateError):
     code = "wrong_status"
+
+
+class BudgetSpent(DebateError):
+    code = "budget_spent"
 
 
 class Gone(DebateError):

@@ -64,14 +64,18 @@ class ReasoningDelta:
 
 @dataclass(frozen=True, slots=True)
 class TurnRestarted:
-    """What came so far in this turn does not count. `reason` is for the person: what went wrong and what is done."""
+    """What came so far in this turn does not count. `reason` is for the person: what went wrong and what is done.
+
+    `model`: which one is asked now, where it is another."""
 
     reason: str
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnFinished:
-    """`history`: how many messages of the transcript its model can be shown."""
+    """`history`: how many messages of the transcript its model can be shown. `stood_in_for`: the agent's own model,
+    when another spoke in its place."""
 
     round_number: int
     sender: Sender
@@ -83,6 +87,8 @@ class TurnFinished:
     first_token_ms: int
     total_ms: int
     history: int = 0
+    provider: str = ""
+    stood_in_for: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,12 @@ from typing import Any, cast
 from django import forms
 from django.urls import reverse_lazy
 
+from debates.forms_budget import BudgetForm
 from debates.forms_tools import NamesField
 from debates.models import Conversation, Persona, ToolsModeChoices
 from debates.proposals import SeatProposal
 from providers import registry
-from providers.base import OPTIONS
+from providers.base import OPTIONS, Option
 
 LANGUAGES = (
     ("en", "English"),
@@ -29,7 +30,12 @@ LANGUAGES = (
     ("zh", "中文"),
     ("ja", "日本語"),
 )
-OFFERED_OPTIONS = ("temperature", "max_tokens", "seed")
+_YES_NO_OR_UNSET = (("", "as the model likes"), ("true", "yes"), ("false", "no"))
+_NUMBERS_AND_TEXTS: dict[type, type[forms.Field]] = {
+    float: forms.FloatField,
+    int: forms.IntegerField,
+    str: forms.CharField,
+}
 _CHECKED_WHILE_TYPING = {
     "hx-post": reverse_lazy("debates:validate"),
     "hx-trigger": "change, input changed delay:600ms",
@@ -52,7 +58,7 @@ class _CheckedForm(forms.Form):
                 field.widget.attrs = _CHECKED_WHILE_TYPING | field.widget.attrs
 
 
-class DebateForm(_CheckedForm):
+class DebateForm(_CheckedForm, BudgetForm):
     topic = forms.CharField(required=False, widget=forms.Textarea({"rows": 2, "dir": "auto"}))
     max_rounds = forms.IntegerField(
         required=False, label="Rounds", min_value=0, help_text="In a round A speaks, then B."
@@ -89,26 +95,41 @@ class SeatForm(_CheckedForm):
     )
     provider = forms.ChoiceField(required=False, label="Model server")
     model = forms.CharField(required=False, widget=forms.TextInput({"autocomplete": "off", "spellcheck": "false"}))
-    temperature = forms.FloatField(required=False)
-    max_tokens = forms.IntegerField(required=False)
-    seed = forms.IntegerField(required=False)
 
     def __init__(self, *args: Any, personas: Sequence[Persona], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._set_choices("persona", _persona_choices(personas))
         self._set_choices("provider", [(profile.name, profile.label) for profile in registry.profiles().values()])
-        for name in OFFERED_OPTIONS:
-            self.fields[name].help_text = OPTIONS[name].meaning.capitalize() + "."
 
     def _set_choices(self, name: str, choices: list[Any]) -> None:
         cast(forms.ChoiceField, self.fields[name]).choices = choices
+
+    def options(self) -> list[forms.BoundField]:
+        return [self[name] for name in OPTIONS]
+
+    def has_wrong_option(self) -> bool:
+        return any(name in self.errors for name in OPTIONS)
 
     def proposal(self) -> SeatProposal:
         given = self.cleaned_data
         return SeatProposal(
             **{name: given.get(name, "") for name in ("name", "system_prompt", "persona", "provider", "model")},
-            options={name: given[name] for name in OFFERED_OPTIONS if given.get(name) is not None},
+            options={name: given[name] for name in OPTIONS if given.get(name) not in (None, "")},
         )
+
+
+def _option_field(option: Option) -> forms.Field:
+    help_text = f"{option.meaning[:1].upper()}{option.meaning[1:]}."
+    if option.only_ollama:
+        help_text += " Only Ollama knows this."
+    if option.kind is bool:
+        return forms.TypedChoiceField(
+            required=False, choices=_YES_NO_OR_UNSET, coerce="true".__eq__, empty_value=None, help_text=help_text
+        )
+    return _NUMBERS_AND_TEXTS[option.kind](required=False, help_text=help_text)
+
+
+SeatForm.base_fields |= {name: _option_field(option) for name, option in OPTIONS.items()}
 
 
 def _persona_choices(personas: Sequence[Persona]) -> list[Any]:

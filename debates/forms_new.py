@@ -66,6 +66,7 @@ class NewDebate:
             stop_phrases=phrases,
             tools=given.get("tools"),
             tools_mode=given.get("tools_mode", ""),
+            **self.debate.limits(),
         )
 
     def offers(self) -> forms_tools.Offers:

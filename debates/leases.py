@@ -16,12 +16,13 @@ from typing import Any
 
 from django.conf import settings
 from django.db import Error as DatabaseFailure
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import DateTimeField, ExpressionWrapper, F, Q, QuerySet, Value
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce, Now
 
 from debates.models import Conversation
+from providers.database import release_connection as release_connection
 
 logger = logging.getLogger(__name__)
 
@@ -41,10 +42,16 @@ class Lease:
     fence: int
     lost: bool = False
     touched_at: float = field(default_factory=time.monotonic)
+    counted_at: float = field(default_factory=time.monotonic)
 
     def touch(self) -> None:
         """Tell the keeper that the run is alive; a run that hangs stops being renewed."""
         self.touched_at = time.monotonic()
+
+    def more_time_run(self) -> Combinable:
+        """The debate's `ran_s` with what came to it since it was counted last."""
+        before, self.counted_at = self.counted_at, time.monotonic()
+        return F("ran_s") + (self.counted_at - before)
 
     def rows(self) -> "QuerySet[Conversation]":
         return Conversation.objects.filter(pk=self.conversation_id, fence=self.fence, status=Status.RUNNING)
@@ -78,26 +85,21 @@ def claim(conversation_id: uuid.UUID) -> Lease | None:
 def guarded(lease: Lease, **changes: Any) -> Iterator[None]:
     """One transaction that writes only while the lease holds, renews it and applies `changes`. Raises `LeaseLost`."""
     with transaction.atomic():
-        if not lease.rows().update(lease_until=from_now(settings.LEASE_TTL_S), **changes):
+        kept = {"lease_until": from_now(settings.LEASE_TTL_S), "ran_s": lease.more_time_run()}
+        if not lease.rows().update(**kept, **changes):
             raise LeaseLost
         yield
 
 
 def give_back(lease: Lease) -> None:
     """Let another worker go on at once: the lease has run out, also by a clock that counts in milliseconds."""
-    lease.rows().update(lease_until=from_now(-1))
+    lease.rows().update(lease_until=from_now(-1), ran_s=lease.more_time_run())
 
 
 def abandoned() -> "QuerySet[Conversation]":
     """Debates that should run and do not, the longest waiting first: nobody was woken for them lately."""
     unwoken = Q(enqueued_at=None) | Q(enqueued_at__lt=from_now(-WAKE_AGAIN_AFTER_S))
     return Conversation.objects.filter(_unattended() & unwoken).order_by("created_at")
-
-
-def release_connection() -> None:
-    """Give the database connection back before something long; inside a transaction it must stay."""
-    if not connection.in_atomic_block:
-        connection.close()
 
 
 class Keeper:

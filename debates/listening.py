@@ -1,7 +1,7 @@
 """Listens to one reply of a model, asking again where that can help."""
 
-from collections.abc import Generator
-from contextlib import closing
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from debates import slips
@@ -45,13 +45,14 @@ class Reply:
     usage: Usage
     first_token_s: float | None
     form: Form
+    speaker: Speaker
 
 
 def listen(
     debate: Debate, speaker: Speaker, form: Form, request_in: RequestIn, watch: Watch
 ) -> Generator[Event, None, Reply]:
     """Yield what comes and return the reply. Raises `ProviderError` when trying again cannot help any more."""
-    recovery = Recovery(debate, watch, request_in)
+    recovery = Recovery(debate, watch, request_in, has_fallback=bool(speaker.fallbacks))
     while True:
         listener = _Listener(debate, speaker, form, request_in(form), watch)
         try:
@@ -83,7 +84,7 @@ class _Listener:
         return self._first_token_s is not None
 
     def listen(self) -> Generator[Event, None, Reply]:
-        with closing(self._speaker.stream(self._request)) as chunks:
+        with _told_why(self._speaker.stream(self._request)) as chunks:
             for chunk in chunks:
                 passed_s = self._watch.passed_s()
                 event = self._hear(chunk, passed_s)
@@ -187,7 +188,21 @@ class _Listener:
             usage=finish.usage,
             first_token_s=self._first_token_s,
             form=self._form,
+            speaker=self._speaker,
         )
+
+
+@contextmanager
+def _told_why(chunks: Generator[Chunk, None, None]) -> Iterator[Generator[Chunk, None, None]]:
+    """Closes the stream at the end; whoever keeps its books learns for which fault it was broken off."""
+    try:
+        yield chunks
+    except ProviderError as error:
+        with suppress(ProviderError):
+            chunks.throw(error)
+        raise
+    finally:
+        chunks.close()
 
 
 def _names(speaker: Speaker) -> list[str]:

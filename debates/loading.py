@@ -1,8 +1,10 @@
 """What a run needs, read from the rows of its debate."""
 
-import uuid
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
+
+from django.conf import settings
 
 from debates import research
 from debates.context import Debate, Speaker
@@ -10,23 +12,26 @@ from debates.desk import BARE_DESK, Desk
 from debates.events import Said, Sender
 from debates.leases import Lease
 from debates.models import Conversation, Seat
-from providers import registry
+from debates.spending import Account
+from providers import prices, registry
 
 DeskFor = Callable[[int, Sequence[Said]], Desk]
 
 
-def debate_of(conversation: Conversation, lease: Lease) -> Debate:
-    limits, trace_id = conversation.settings, uuid.uuid4().hex
+def debate_of(conversation: Conversation, lease: Lease, account: Account) -> Debate:
+    limits = conversation.settings
     sourced = research.usable(conversation)
 
     def desk_for(seat: Seat) -> DeskFor:
         if not sourced:
             return lambda round_number, said: BARE_DESK
-        return partial(research.Research, lease, conversation, seat, trace_id)
+        return partial(research.Research, lease, conversation, seat, account.trace_id)
 
     return Debate(
         topic=conversation.topic,
-        speakers={Sender(seat.sender): _speaker(seat, desk_for(seat), sourced) for seat in conversation.seats.all()},
+        speakers={
+            Sender(seat.sender): _speaker(seat, account, desk_for(seat), sourced) for seat in conversation.seats.all()
+        },
         max_rounds=conversation.max_rounds,
         language=conversation.language,
         stop_phrases=conversation.stop_phrases,
@@ -43,17 +48,25 @@ def transcript_of(conversation: Conversation) -> list[Said]:
     return [Said(round_number, Sender(sender), content) for round_number, sender, content in rows]
 
 
-def _speaker(seat: Seat, desk: DeskFor, sourced: bool) -> Speaker:
-    profile = registry.profile(seat.provider)
-    return Speaker(
-        sender=Sender(seat.sender),
-        name=seat.name,
-        system_prompt=seat.system_prompt,
-        position=seat.position,
-        model=seat.model,
-        stream=lambda request: registry.get(seat.provider).stream(request),  # anew each turn: its server may move
-        options={**profile.default_options, **seat.options},
-        recipe="plain" if profile.tiny else "dialogue",
-        desk=desk,
-        sourced=sourced,
-    )
+def _speaker(seat: Seat, account: Account, desk: DeskFor, sourced: bool) -> Speaker:
+    others = [other for other in settings.AI_FALLBACKS if other != (seat.provider, seat.model)]
+
+    def speaking(provider: str, model: str) -> Speaker:
+        profile = registry.profile(provider)
+        prices.learn(provider, model)
+        return Speaker(
+            sender=Sender(seat.sender),
+            name=seat.name,
+            system_prompt=seat.system_prompt,
+            position=seat.position,
+            model=model,
+            provider=provider,
+            stream=partial(account.stream, seat.sender, provider, last_resort=not others),
+            options={**profile.default_options, **seat.options},
+            recipe="plain" if profile.tiny else "dialogue",
+            desk=desk,
+            sourced=sourced,
+        )
+
+    stand_ins = [replace(speaking(*other), stands_in_for=seat.model) for other in others]
+    return replace(speaking(seat.provider, seat.model), fallbacks=tuple(stand_ins))

@@ -107,6 +107,12 @@ class Conversation(models.Model):
     settings = models.JSONField(default=dict, help_text="The limits that held when the debate was made.")
     tools = models.JSONField(default=list, blank=True, help_text="The tools that are switched on, by name.")
     tools_mode = models.CharField(max_length=8, choices=ToolsModeChoices.choices, default=ToolsModeChoices.AUTO)
+    budget_tokens = models.PositiveBigIntegerField(null=True, blank=True, help_text="Empty: no limit.")
+    budget_cost = models.DecimalField(
+        max_digits=12, decimal_places=4, null=True, blank=True, help_text="In US dollars. Empty: no limit."
+    )
+    budget_minutes = models.PositiveIntegerField(null=True, blank=True, help_text="Empty: no limit.")
+    ran_s = models.FloatField("seconds it ran", default=0, editable=False, help_text="Without its pauses.")
     pending = models.JSONField(
         null=True, blank=True, editable=False, help_text="The tool calls of a turn that waits for approval."
     )
@@ -213,10 +219,15 @@ class Message(models.Model):
     content = models.TextField()
     reasoning = models.TextField(blank=True)
     citations = models.JSONField(default=list, help_text="What came of checking its citations; see debates/citing.")
-    model = models.CharField(max_length=200, blank=True)
+    model = models.CharField(max_length=200, blank=True, help_text="As its server names it.")
+    provider = models.CharField(max_length=30, blank=True)
+    stood_in_for = models.CharField(max_length=200, blank=True, help_text="The agent's own model, if another spoke.")
     finish_reason = models.CharField(max_length=40, blank=True)
     prompt_tokens = models.PositiveIntegerField(null=True)
     completion_tokens = models.PositiveIntegerField(null=True)
+    cost = models.DecimalField(
+        max_digits=16, decimal_places=10, null=True, help_text="In US dollars, of all its requests."
+    )
     first_token_ms = models.PositiveIntegerField(null=True)
     total_ms = models.PositiveIntegerField(null=True)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -26,7 +26,8 @@ class Narrator:
                 self._turn, self._model = {"round": round_number, "sender": sender.value}, model
                 self._text, self._thinking, self._note = "", False, ""
                 yield self._waiting(Waiting(0))
-            case TurnRestarted(reason):
+            case TurnRestarted(reason, model):
+                self._model = model or self._model
                 self._text, self._thinking, self._note = "", False, reason
                 yield self._waiting(Waiting(0))
             case Waiting() if self._turn and not self._text and (self._loads(event) or self._due(WAITING_INTERVAL_S)):

@@ -4,12 +4,18 @@ import json
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
+from debates.budget import Used, exceeded
 from debates.models import Conversation, Message, Source
+from debates.spending import budget_of, used_by_each
+from providers.models import ModelCall
 from tools_app.models import Approval, ToolCall
 
 Asked = Mapping[uuid.UUID, list[dict[str, Any]]]
+# What the debates wait for, and what they have used.
+Books = tuple[Asked, Mapping[uuid.UUID, Used]]
 
 # In characters, for all that a debate waits for: each status notice carries it to each viewer.
 PREVIEWS_IN_A_STATUS = 20_000
@@ -24,19 +30,22 @@ def message_payload(message: Message) -> dict[str, Any]:
         "reasoning": message.reasoning,
         "citations": message.citations,
         "model": message.model,
+        "provider": message.provider,
+        "stood_in_for": message.stood_in_for,
         "finish_reason": message.finish_reason,
         "prompt_tokens": message.prompt_tokens,
         "completion_tokens": message.completion_tokens,
+        "cost": money(message.cost),
         "first_token_ms": message.first_token_ms,
         "total_ms": message.total_ms,
         "created_at": _iso(message.created_at),
     }
 
 
-def status_payload(conversation: Conversation, asked: Asked | None = None) -> dict[str, Any]:
-    """`asked`: what `open_approvals` says, where somebody has asked for many debates at once."""
-    if asked is None:
-        asked = open_approvals([conversation])
+def status_payload(conversation: Conversation, books: Books | None = None) -> dict[str, Any]:
+    """`books`: what `books_of` says, where somebody has asked for many debates at once."""
+    asked, used = books or books_of([conversation])
+    budget = budget_of(conversation)
     return {
         "status": conversation.status,
         "end_reason": conversation.end_reason,
@@ -45,8 +54,37 @@ def status_payload(conversation: Conversation, asked: Asked | None = None) -> di
         "max_rounds": conversation.max_rounds,
         "started_at": _iso(conversation.started_at),
         "ended_at": _iso(conversation.ended_at),
+        "totals": _totals(used[conversation.pk]),
+        "budget_tokens": budget.tokens,
+        "budget_cost": money(budget.cost),
+        "budget_minutes": budget.minutes,
+        "budget_used_up": exceeded(budget, used[conversation.pk]),
         "approvals": _shortened(asked.get(conversation.pk, [])),
     }
+
+
+def books_of(conversations: Sequence[Conversation]) -> Books:
+    return open_approvals(conversations), used_by_each(conversations)
+
+
+def _totals(used: Used) -> dict[str, Any]:
+    """`cost` is the part that is known, in US dollars, and null where nothing is."""
+    return {
+        "prompt_tokens": used.prompt_tokens,
+        "completion_tokens": used.completion_tokens,
+        "tokens": used.tokens,
+        "estimated": bool(used.estimated),
+        "cost": money(used.cost),
+        "cost_unknown": used.cost_unknown,
+        "requests": used.requests,
+        "failed": used.failed,
+        "minutes": round(used.seconds / 60, 1),
+    }
+
+
+def money(amount: Decimal | None) -> str | None:
+    """In US dollars, without an exponent and needless zeros."""
+    return None if amount is None else f"{amount.normalize():f}"
 
 
 def open_approvals(conversations: Iterable[Conversation]) -> Asked:
@@ -106,6 +144,31 @@ def call_payload(call: ToolCall) -> dict[str, Any]:
         "summary": call.summary,
         "from_cache": call.from_cache,
         "ms": call.ms,
+        "created_at": _iso(call.created_at),
+    }
+
+
+def model_call_payload(call: ModelCall) -> dict[str, Any]:
+    return {
+        "id": call.pk,
+        "round": call.step,
+        "sender": call.actor,
+        "purpose": call.purpose,
+        "attempt": call.attempt,
+        "provider": call.profile,
+        "model": call.model,
+        "answered_by": call.answered_by,
+        "outcome": call.outcome,
+        "failure": call.failure,
+        "message": call.message,
+        "finish_reason": call.finish_reason,
+        "first_token_ms": call.first_token_ms,
+        "total_ms": call.total_ms,
+        "prompt_tokens": call.prompt_tokens,
+        "completion_tokens": call.completion_tokens,
+        "estimated": call.estimated,
+        "cost": money(call.cost),
+        "trace_id": call.trace_id,
         "created_at": _iso(call.created_at),
     }
 

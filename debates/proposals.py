@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 from debates.cleaning import clean_text
 
 TOPIC_LIMIT, PROMPT_LIMIT, NAME_LIMIT, ROUNDS_LIMIT = 500, 20_000, 60, 1000
 PHRASES_LIMIT, PHRASE_LIMIT = 60, 100
+# In tokens, US dollars and minutes.
+BUDGET_LIMITS: Mapping[str, int] = {"budget_tokens": 10**12, "budget_cost": 10**6, "budget_minutes": 10**6}
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,8 @@ class SeatProposal:
 @dataclass(frozen=True)
 class DebateProposal:
     """`max_rounds` 0 means the default; `stop_phrases` None means the default lists, an empty list none.
-    `tools` None means every configured one that only reads; what writes or acts is named or not there."""
+    `tools` None means every configured one that only reads; what writes or acts is named or not there. Budgets are in
+    tokens, US dollars and minutes; None is no limit."""
 
     topic: str
     agent_a: SeatProposal
@@ -37,6 +41,9 @@ class DebateProposal:
     stop_phrases: list[str] | None = None
     tools: list[str] | None = None
     tools_mode: str = "auto"
+    budget_tokens: int | None = None
+    budget_cost: Decimal | None = None
+    budget_minutes: int | None = None
 
 
 def warnings(proposal: DebateProposal) -> list[str]:

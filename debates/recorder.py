@@ -15,9 +15,9 @@ from django.db import InterfaceError, OperationalError
 from django.db.models import Max
 from django.db.models.functions import Now
 
-from debates import leases, live, sources
+from debates import leases, live, sources, spending
 from debates.cleaning import clean_line
-from debates.events import DebateEnded, EndReason, Event, TurnFailed, TurnFinished, TurnSuspended
+from debates.events import DebateEnded, EndReason, Event, TurnFailed, TurnFinished, TurnStarted, TurnSuspended
 from debates.exchange import Exchange
 from debates.leases import KEEPER, Lease, LeaseLost
 from debates.live import Notice
@@ -26,7 +26,8 @@ from debates.models import Conversation, Message
 from debates.narrator import Narrator
 from debates.payloads import message_payload
 from debates.runner import run
-from providers import registry
+from debates.spending import Account
+from providers import calls, registry
 from tools_app import approvals, audit
 
 logger = logging.getLogger(__name__)
@@ -61,6 +62,7 @@ def record(
             outcome = Outcome.LEFT
     if outcome is Outcome.LEFT and not Conversation.objects.filter(pk=conversation_id).exists():
         audit.forget(conversation_id)  # what was written down after it was deleted
+        calls.forget(conversation_id)
     return outcome
 
 
@@ -83,7 +85,8 @@ def _play_or_fail(lease: Lease, publish: Publish, must_hand_back: Callable[[], b
 
 def _play(lease: Lease, publish: Publish, must_hand_back: Callable[[], bool]) -> Outcome:
     conversation = Conversation.objects.prefetch_related("seats").get(pk=lease.conversation_id)
-    debate, transcript = debate_of(conversation, lease), transcript_of(conversation)
+    account = Account(conversation)
+    debate, transcript = debate_of(conversation, lease, account), transcript_of(conversation)
     exchange = Exchange.from_json(conversation.pending)
     publish(lease.conversation_id, live.status_notices(conversation)[0])
     narrator = Narrator(time.monotonic)
@@ -96,6 +99,8 @@ def _play(lease: Lease, publish: Publish, must_hand_back: Callable[[], bool]) ->
             if must_hand_back():
                 leases.give_back(lease)
                 return Outcome.HANDED_BACK
+            if isinstance(event, TurnStarted):
+                account.begin_turn(event.round_number)
             for notice in _keep(lease, event) or narrator.tell(event):
                 publish(lease.conversation_id, notice)
             if isinstance(event, TurnSuspended | TurnFailed):
@@ -119,6 +124,7 @@ def _keep(lease: Lease, event: Event) -> list[Notice]:
 
 def _save(lease: Lease, turn: TurnFinished) -> list[Notice]:
     citations = sources.checked(lease.conversation_id, turn.content)
+    used = spending.used_in_turn(lease.conversation_id, turn.sender, turn.round_number)
     with leases.guarded(lease, total_rounds=turn.round_number, pending=None):
         last = Message.objects.filter(conversation=lease.conversation_id).aggregate(last=Max("position"))["last"] or 0
         message = Message.objects.create(
@@ -130,14 +136,16 @@ def _save(lease: Lease, turn: TurnFinished) -> list[Notice]:
             reasoning=turn.reasoning,
             citations=citations,
             model=clean_line(turn.model)[:200],
+            provider=turn.provider,
+            stood_in_for=turn.stood_in_for,
             finish_reason=clean_line(turn.finish_reason)[:40],
             prompt_tokens=_believable(turn.usage.prompt_tokens),
             completion_tokens=_believable(turn.usage.completion_tokens),
+            cost=used.exact_cost,
             first_token_ms=turn.first_token_ms,
             total_ms=turn.total_ms,
         )
-    leases.release_connection()
-    return [Notice("message", message_payload(message), message.position)]
+    return [Notice("message", message_payload(message), message.position), *_status(lease)]
 
 
 def _believable(count: int | None) -> int | None:

@@ -16,6 +16,7 @@ from providers.base import (
     OPTIONS,
     REPLY_TOKENS,
     ChatRequest,
+    CircuitOpen,
     ContentRefused,
     ContextTooLong,
     CredentialsRefused,
@@ -34,11 +35,11 @@ Change = Callable[[Form, ChatRequest], Form]
 SHORT_REPLY_TOKENS = 512
 # Waits grow from one second to the longest; each is drawn by lot, so that many debates do not come back together.
 LEAST_WAIT_S = 0.3
-LONGEST_WAIT_S = 30.0
+LONGEST_WAIT_S = 5.0  # who fails for longer is left alone by all debates together, see providers/circuit.py
 LONGEST_RETRY_AFTER_S = 120.0
 # A server that is away is waited for so long.
 OUTAGE_S = 180.0
-MOST_WAITS = 30
+MOST_WAITS = 120
 # These cost tokens each time, or will hardly change: they are waited out less often.
 _FEWER_WAITS: tuple[tuple[type[ProviderError], int], ...] = ((Stalled, 2), (WrongCall, 1), (EmptyReply, 2))
 _WAITS_ONCE_IT_SPOKE = 4
@@ -135,16 +136,19 @@ class Step:
 
 
 class Recovery:
-    """Of one reply: it remembers what was tried."""
+    """Of one reply: it remembers what was tried. `has_fallback`: another model can be asked instead."""
 
-    def __init__(self, debate: Debate, watch: Watch, request_in: RequestIn) -> None:
+    def __init__(self, debate: Debate, watch: Watch, request_in: RequestIn, *, has_fallback: bool = False) -> None:
         self._debate, self._watch, self._request_in = debate, watch, request_in
+        self._has_fallback = has_fallback
         self._tried = Counter[Remedy]()
-        self._waits = Counter[type[ProviderError]]()
+        self._waits = Counter[type[ProviderError]]()  # but for those in which nothing was sent
         self._failing_since: float | None = None
 
     def after(self, error: ProviderError, form: Form, *, spoke: bool) -> Step | None:
         """`spoke`: some of the reply had come. None when nothing can help any more."""
+        if isinstance(error, CircuitOpen) and self._has_fallback:
+            return None
         request = self._request_in(form)
         for remedy in REMEDIES:
             if not remedy.helps(error) or self._tried[remedy] >= remedy.most:
@@ -154,21 +158,25 @@ class Recovery:
                 self._tried[remedy] += 1
                 return Step(changed, f"{error} {remedy.says}")
         wait_s = self._next_wait_s(error, spoke) if error.retryable else None
-        return None if wait_s is None else Step(form, str(error), wait_s)
+        return None if wait_s is None or self._is_late(error, wait_s) else Step(form, str(error), wait_s)
 
     def _next_wait_s(self, error: ProviderError, spoke: bool) -> float | None:
-        if self._failing_since is None:
-            self._failing_since = self._watch.passed_s()
+        if isinstance(error, CircuitOpen):
+            return (error.retry_after_s or 0) + LEAST_WAIT_S + self._watch.keeper.dice()
         asked_for, waited = error.retry_after_s or 0, self._waits.total()
         wait_s = asked_for + LEAST_WAIT_S + self._watch.keeper.dice() * min(2.0**waited, LONGEST_WAIT_S)
-        patience_s = self._debate.first_token_timeout_s if error.patient else OUTAGE_S
-        until = self._watch.passed_s() + wait_s
-        too_late = until - self._failing_since > patience_s or until > self._debate.turn_budget_s
         too_often = waited >= MOST_WAITS or self._waits[type(error)] >= _most_waits(error, spoke)
-        if too_often or too_late or asked_for > LONGEST_RETRY_AFTER_S:
+        if too_often or asked_for > LONGEST_RETRY_AFTER_S:
             return None
         self._waits[type(error)] += 1
         return wait_s
+
+    def _is_late(self, error: ProviderError, wait_s: float) -> bool:
+        if self._failing_since is None:
+            self._failing_since = self._watch.passed_s()
+        patience_s = self._debate.first_token_timeout_s if error.patient else OUTAGE_S
+        until = self._watch.passed_s() + wait_s
+        return until - self._failing_since > patience_s or until > self._debate.turn_budget_s
 
 
 def _most_waits(error: ProviderError, spoke: bool) -> int:

@@ -13,6 +13,8 @@ from debates.models import Conversation, Message, Seat, Source, ToolsModeChoices
 from debates.searching.queries import queries_for
 from providers import capabilities, registry
 from providers.base import Tick, ToolCall, ToolSpec
+from providers.calls import Errand as ModelErrand
+from providers.models import ModelCall
 from tools_app.actions.save_note import notes_of
 from tools_app.audit import Errand
 from tools_app.base import Answer, Item, Progress
@@ -65,6 +67,9 @@ class Research:
         self._lease, self._conversation, self._seat, self._said = lease, conversation, seat, said
         self._mode = mode_of(conversation, seat, said)
         self._found: list[Source] = []
+        self._question = ModelErrand(
+            ModelCall.Purpose.UTILITY, conversation.pk, seat.sender, round_number, trace_id=trace_id
+        )
         errand = Errand(
             owner_id=conversation.owner_id,
             language=conversation.language,
@@ -87,7 +92,9 @@ class Research:
         names = self._session.searchable()[:BRIEFING_SOURCES]
         if not names:
             return
-        queries = yield from queries_for(self._conversation.topic, self._said, self._conversation.language)
+        queries = yield from queries_for(
+            self._conversation.topic, self._said, self._conversation.language, self._question
+        )
         for name in names:
             calls = [ToolCall(uuid.uuid4().hex, name, json.dumps({"query": query})) for query in queries]
             yield from self._released(self._session.run(calls, timeout_s=BRIEFING_TIMEOUT_S))
@@ -118,8 +125,8 @@ class Research:
     def run(self, calls: Sequence[ToolCall]) -> Generator[Progress, None, tuple[Answer, ...]]:
         return (yield from self._released(self._session.run(calls)))
 
-    def tools_refused(self) -> None:
-        capabilities.tools_refused(self._seat.provider, self._seat.model)
+    def tools_refused(self, provider: str, model: str) -> None:
+        capabilities.tools_refused(provider, model)
 
     def _released(
         self, progress: Generator[Progress, None, tuple[Answer, ...]]

@@ -35,7 +35,7 @@ def run(
         yield outcome
         if not isinstance(outcome, TurnFinished):
             return
-        if outcome.history < history:  # more does not fit into its model's context
+        if outcome.history < history and not outcome.stood_in_for:  # more does not fit into its model's context
             windows[sender] = outcome.history
         said.append(Said(round_number, sender, outcome.content))
         exchange = NOTHING_YET

@@ -7,9 +7,9 @@ from rest_framework import serializers
 
 from debates.cleaning import clean_line, clean_text, is_blank
 from debates.models import Conversation, EndReasonChoices, Message, Persona, Seat, SenderChoices
-from debates.payloads import Asked, open_approvals, status_payload
+from debates.payloads import Books, books_of, status_payload
 from debates.personas import compose_prompt
-from debates.serializers_books import ApprovalSerializer, CitationSerializer, PageSerializer
+from debates.serializers_books import ApprovalSerializer, CitationSerializer, PageSerializer, TotalsSerializer
 
 
 class SeatSerializer(serializers.ModelSerializer[Seat]):
@@ -26,20 +26,22 @@ class SeatSerializer(serializers.ModelSerializer[Seat]):
 class DebateListSerializer(serializers.ListSerializer[Any]):
     def to_representation(self, data: Any) -> list[Any]:
         debates = list(data)
-        cast(DebateSerializer, self.child).asked = open_approvals(debates)
+        cast(DebateSerializer, self.child).books = books_of(debates)
         return super().to_representation(debates)
 
 
 class DebateSerializer(serializers.ModelSerializer[Conversation]):
     """Takes conversations annotated with `message_count`."""
 
-    asked: Asked | None = None
+    books: Books | None = None
     end_reason = serializers.ChoiceField(choices=EndReasonChoices.choices, allow_blank=True)
     round = serializers.IntegerField(source="current_round", help_text="The round being spoken, or the last one.")
     agent_a = SeatSerializer(source="seat_a")
     agent_b = SeatSerializer(source="seat_b")
     stop_phrases = serializers.ListField(child=serializers.CharField())
     tools = serializers.ListField(child=serializers.CharField(), help_text="The tools that are switched on.")
+    totals = TotalsSerializer(read_only=True)
+    budget_used_up = serializers.CharField(read_only=True, help_text="Which limit is reached; empty while none is.")
     approvals = ApprovalSerializer(many=True, read_only=True, help_text="What it waits for a person's word on.")
     messages = serializers.IntegerField(source="message_count", help_text="How many messages were said.")
     url = serializers.SerializerMethodField(help_text="The page of this debate.")
@@ -49,6 +51,7 @@ class DebateSerializer(serializers.ModelSerializer[Conversation]):
         fields: ClassVar = [
             *("id", "topic", "language", "status", "end_reason", "error", "round", "max_rounds", "total_rounds"),
             *("agent_a", "agent_b", "stop_phrases", "tools", "tools_mode", "approvals"),
+            *("totals", "budget_tokens", "budget_cost", "budget_minutes", "budget_used_up"),
             *("created_at", "started_at", "ended_at", "url", "messages"),
         ]
         read_only_fields = fields
@@ -60,7 +63,7 @@ class DebateSerializer(serializers.ModelSerializer[Conversation]):
 
     def to_representation(self, conversation: Conversation) -> dict[str, Any]:
         """What the event stream says too is said in its very words."""
-        return super().to_representation(conversation) | status_payload(conversation, self.asked)
+        return super().to_representation(conversation) | status_payload(conversation, self.books)
 
 
 class CreatedDebateSerializer(DebateSerializer):
@@ -80,8 +83,16 @@ class MessageSerializer(serializers.ModelSerializer[Message]):
     class Meta:
         model = Message
         fields: ClassVar = [
-            *("position", "round", "sender", "content", "reasoning", "citations", "model", "finish_reason"),
-            *("prompt_tokens", "completion_tokens", "first_token_ms", "total_ms", "created_at"),
+            *("position", "round", "sender", "content", "reasoning", "citations", "model", "provider", "stood_in_for"),
+            *(
+                "finish_reason",
+                "prompt_tokens",
+                "completion_tokens",
+                "cost",
+                "first_token_ms",
+                "total_ms",
+                "created_at",
+            ),
         ]
 
 
@@ -115,10 +126,20 @@ def _cleaned(name: str, value: str) -> str:
     return clean_text(value) if name in ("prohibitions", "extra") else clean_line(value)
 
 
+class PriceField(serializers.DecimalField):
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(max_digits=None, decimal_places=None, allow_null=True, **kwargs)
+
+
 class ModelSerializer(serializers.Serializer[Any]):
     name = serializers.CharField()
-    context_length = serializers.IntegerField(allow_null=True)
+    context_length = serializers.IntegerField(allow_null=True, help_text="In tokens; null when unknown.")
     tools = serializers.BooleanField(allow_null=True, help_text="Whether it can call tools; null when unknown.")
+    thinks = serializers.BooleanField(
+        allow_null=True, help_text="Whether it can think before it speaks; null when unknown."
+    )
+    prompt_price = PriceField(help_text="Of a million tokens that it reads, in US dollars; null when unknown.")
+    completion_price = PriceField(help_text="Of a million tokens that it writes, in US dollars; null when unknown.")
 
 
 class ProfileSerializer(serializers.Serializer[Any]):

@@ -6,6 +6,7 @@ from rest_framework import serializers
 
 from debates.citing.verdicts import Verdict
 from debates.models import SenderChoices
+from providers.models import ModelCall
 from tools_app.base import FailureKind, Permission
 from tools_app.models import Approval, ToolCall
 
@@ -27,6 +28,18 @@ class ToolSerializer(serializers.Serializer[Any]):
     configured = serializers.BooleanField()
     missing = serializers.CharField(help_text="What this installation lacks for it; empty when it is configured.")
     default = serializers.BooleanField(help_text="Whether debates use it when they name no tools.")
+
+
+class TotalsSerializer(serializers.Serializer[Any]):
+    prompt_tokens = serializers.IntegerField()
+    completion_tokens = serializers.IntegerField()
+    tokens = serializers.IntegerField(help_text="Of all requests, those that failed in the middle included.")
+    estimated = serializers.BooleanField(help_text="Some servers did not count; their part is an estimate.")
+    cost = serializers.DecimalField(16, 10, allow_null=True, help_text="The known part, in US dollars; null: unknown.")
+    cost_unknown = serializers.IntegerField(help_text="Of how many requests the cost is unknown.")
+    requests = serializers.IntegerField()
+    failed = serializers.IntegerField(help_text="Of these requests.")
+    minutes = serializers.FloatField(help_text="That it ran, without pauses.")
 
 
 class CitationSerializer(serializers.Serializer[Any]):
@@ -82,6 +95,29 @@ class CallSerializer(serializers.Serializer[Any]):
     created_at = serializers.DateTimeField()
 
 
+class ModelCallSerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    round = serializers.IntegerField()
+    sender = serializers.ChoiceField(choices=SenderChoices.choices, allow_blank=True, help_text="For whom it was.")
+    purpose = serializers.ChoiceField(choices=ModelCall.Purpose.choices)
+    attempt = serializers.IntegerField(help_text="The how-manieth request of this turn, from 1.")
+    provider = serializers.CharField()
+    model = serializers.CharField(help_text="As it was asked for.")
+    answered_by = serializers.CharField(help_text="The model as its server names it; empty without an answer.")
+    outcome = serializers.ChoiceField(choices=ModelCall.Outcome.choices)
+    failure = serializers.CharField(help_text="The kind of error, such as rate limited; empty when it did not fail.")
+    message = serializers.CharField(help_text="What went wrong, in a sentence.")
+    finish_reason = serializers.CharField()
+    first_token_ms = serializers.IntegerField(allow_null=True, help_text="Null: no word came.")
+    total_ms = serializers.IntegerField(allow_null=True, help_text="Null: it is under way, or was broken off.")
+    prompt_tokens = serializers.IntegerField(allow_null=True, help_text="Null: unknown.")
+    completion_tokens = serializers.IntegerField(allow_null=True, help_text="Null: unknown.")
+    estimated = serializers.BooleanField(help_text="Whether its server did not count the tokens.")
+    cost = serializers.DecimalField(16, 10, allow_null=True, help_text="In US dollars; null: unknown.")
+    trace_id = serializers.CharField(help_text="Of the run of the debate that sent it.")
+    created_at = serializers.DateTimeField()
+
+
 class SourceSerializer(serializers.Serializer[Any]):
     code = serializers.CharField(help_text="As agents cite it, such as S1.")
     tool = serializers.CharField()
@@ -100,6 +136,10 @@ class PageSerializer(serializers.Serializer[Any]):
 
 class CallPageSerializer(PageSerializer):
     results = CallSerializer(many=True)
+
+
+class ModelCallPageSerializer(PageSerializer):
+    results = ModelCallSerializer(many=True)
 
 
 class SourcePageSerializer(PageSerializer):

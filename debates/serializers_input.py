@@ -28,12 +28,30 @@ class TextField(serializers.CharField):
 class WholeNumberField(serializers.IntegerField):
     """Takes JSON integers alone, where `IntegerField` takes "5" and 5.0 too."""
 
+    largest = LARGEST
+
     def to_internal_value(self, data: Any) -> int:
         if not isinstance(data, int) or isinstance(data, bool):
             self.fail("invalid")
-        if not SMALLEST <= data <= LARGEST:
+        if not SMALLEST <= data <= self.largest:
             raise serializers.ValidationError("This number is out of bounds.")
         return data
+
+
+class LargeNumberField(WholeNumberField):
+    largest = 2**63 - 1
+
+
+class MoneyField(serializers.DecimalField):
+    """Takes a number, or a string of one."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(max_digits=12, decimal_places=4, **kwargs)
+
+    def to_internal_value(self, data: Any) -> Any:
+        if isinstance(data, bool):
+            self.fail("invalid")
+        return super().to_internal_value(data)
 
 
 @extend_schema_field({"oneOf": [{"type": "number"}, {"type": "boolean"}, {"type": "string"}]})
@@ -85,6 +103,10 @@ class DebateInput(serializers.Serializer[Any]):
         "auto: native if the model can, else briefing; or off.",
     )
 
+    budget_tokens = LargeNumberField(**optional(), help_text="Paused once it has used so many; unset: no limit.")
+    budget_cost = MoneyField(**optional(), help_text="In US dollars; unset: no limit.")
+    budget_minutes = WholeNumberField(**optional(), help_text="That it runs, without pauses; unset: no limit.")
+
     def proposal(self) -> DebateProposal:
         given = _without_null(self.validated_data)
         seats = {seat: SeatProposal(**_without_null(given[seat])) for seat in ("agent_a", "agent_b")}
@@ -104,6 +126,14 @@ def _without_null(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def _unknown(given: Mapping[str, Any], known: Mapping[str, Any], prefix: str = "") -> list[str]:
     return [ascii(f"{prefix}{name[:60]}") for name in given if name not in known][:NAMED_AT_MOST]
+
+
+class ExtendInput(serializers.Serializer[Any]):
+    """What is left out stays as it is; null takes a limit away."""
+
+    budget_tokens = LargeNumberField(**optional())
+    budget_cost = MoneyField(**optional())
+    budget_minutes = WholeNumberField(**optional())
 
 
 class MessagesQuery(serializers.Serializer[Any]):

@@ -4,18 +4,29 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass
 from functools import partial
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 
-from debates import checking, live, personas, proposals, waiting
-from debates.errors import AgentsDisabled, AnsweredBefore, Gone, KeyReused, NoSuchApproval, NotPermitted, WrongStatus
+from debates import checking, live, personas, proposals, spending, waiting
+from debates.errors import (
+    AgentsDisabled,
+    AnsweredBefore,
+    BudgetSpent,
+    Gone,
+    KeyReused,
+    NoSuchApproval,
+    NotPermitted,
+    WrongStatus,
+)
 from debates.events import EndReason, Sender
 from debates.models import Conversation, Seat
 from debates.proposals import DebateProposal, SeatProposal
 from debates.tasks import enqueue
+from providers import calls
 from tools_app import approvals, audit
 from tools_app.models import Approval
 
@@ -40,7 +51,7 @@ def create_debate(owner: User, proposal: DebateProposal, *, idempotency_key: str
     The same key and proposal again give the same debate, whatever has changed since. With `start=False` no worker is
     woken and the master switch does not matter: the caller runs the debate itself and has seen to both.
     """
-    digest = hashlib.sha256(json.dumps(asdict(proposal), sort_keys=True).encode()).hexdigest()
+    digest = hashlib.sha256(json.dumps(asdict(proposal), sort_keys=True, default=str).encode()).hexdigest()
     if earlier := _earlier(owner, idempotency_key, digest):
         return earlier
     if start and not settings.AGENTS_ENABLED:
@@ -84,6 +95,9 @@ def _insert(owner: User, proposal: DebateProposal, key: str, digest: str) -> Con
         },
         tools=proposal.tools or [],
         tools_mode=proposal.tools_mode,
+        budget_tokens=proposal.budget_tokens,
+        budget_cost=proposal.budget_cost,
+        budget_minutes=proposal.budget_minutes,
         idempotency_key=key,
         request_digest=digest,
         enqueued_at=Now(),  # whoever makes it sees to its start; the reaper stays away for a while
@@ -144,9 +158,11 @@ def pause(conversation: Conversation) -> None:
 
 
 def resume(conversation: Conversation) -> None:
-    """Go on at the next turn. Raises `WrongStatus`, `AgentsDisabled`."""
+    """Go on at the next turn. Raises `WrongStatus`, `AgentsDisabled`, `BudgetSpent`."""
     if not settings.AGENTS_ENABLED:
         raise AgentsDisabled
+    if spent := spending.budget_used_up(conversation):
+        raise BudgetSpent(spent)
     with transaction.atomic():
         _move(
             conversation,
@@ -159,6 +175,18 @@ def resume(conversation: Conversation) -> None:
             enqueued_at=None,
         )
         enqueue(conversation.pk)
+
+
+def extend(conversation: Conversation, *, resume_too: bool = False, **limits: Any) -> None:
+    """Set limits of the budget anew, None for no limit; with `resume_too` a debate that its budget has paused goes on.
+
+    A debate that is running keeps to the new limits from its next request on. Raises `InvalidDebate`, `WrongStatus`,
+    `BudgetSpent`, `AgentsDisabled`, `Gone`."""
+    checking.check_budget(limits)
+    with transaction.atomic():
+        _move(conversation, (*Conversation.ACTIVE, Status.FAILED), "extended", **limits)
+        if resume_too and conversation.status in Conversation.RESUMABLE:
+            resume(conversation)
 
 
 def answer_approval(conversation: Conversation, approval_id: int, person: User, *, allow: bool) -> None:
@@ -210,6 +238,7 @@ def delete(conversation: Conversation) -> None:
         Conversation.objects.filter(pk=conversation_id).update(status=Status.STOPPED)
         conversation.delete()
         audit.forget(conversation_id)
+        calls.forget(conversation_id)
         transaction.on_commit(lambda: live.publish(conversation_id, live.DELETED))
 
 

@@ -3,11 +3,12 @@
 from collections.abc import Generator, Sequence
 from typing import TypeVar
 
+from debates import fallbacks
 from debates.context import Debate, Form, request_for
 from debates.desk import Desk
 from debates.events import Event, Said, Sender, TurnFailed, TurnFinished, TurnStarted, TurnSuspended, Waiting
 from debates.exchange import Exchange
-from debates.listening import Reply, listen
+from debates.listening import Reply
 from debates.watch import Timekeeper, Watch
 from providers.base import ChatRequest, ProviderError, Tick, ToolSpec
 from tools_app.base import Progress
@@ -49,10 +50,11 @@ def take_turn(
                     return TurnSuspended(round_number, sender, exchange)
             tools = _offer(debate, desk, exchange, watch)
             reply = yield from _ask(debate, said, sender, material, exchange, tools, watch, history)
+            debate = debate.spoken_by(reply.speaker)  # who stands in does so until the end of the turn
             history = history if reply.form.on_trial else reply.form.history or history
             exchange = exchange.heard(reply.content, reply.calls, reply.reasoning, reply.usage)
             if reply.form.tools_refused:
-                desk.tools_refused()
+                desk.tools_refused(reply.speaker.provider, reply.speaker.model)
             if not reply.calls:
                 return _finished(round_number, sender, reply, exchange, watch, history)
     except ProviderError as error:
@@ -76,13 +78,13 @@ def _ask(
     watch: Watch,
     history: int,
 ) -> Generator[Event, None, Reply]:
-    def request_in(form: Form) -> ChatRequest:
+    def request_in(debate: Debate, form: Form) -> ChatRequest:
         messages = exchange.messages if form.whole_results else exchange.shortened().messages
         return request_for(debate, said, sender, material, messages, tools, form=form)
 
     exact = {"temperature": 0} if exchange.wrong else {}  # the likeliest words, for a model that got a call wrong
     form = Form(history=history, options=exact)
-    return (yield from listen(debate, debate.speakers[sender], form, request_in, watch))
+    return (yield from fallbacks.ask(debate, sender, form, request_in, watch))
 
 
 def _watched(progress: Generator[Progress, None, T], watch: Watch) -> Generator[Event, None, T]:
@@ -109,4 +111,6 @@ def _finished(
         first_token_ms=round((reply.first_token_s or 0) * 1000),
         total_ms=round(watch.passed_s() * 1000),
         history=history,
+        provider=reply.speaker.provider,
+        stood_in_for=reply.speaker.stands_in_for,
     )

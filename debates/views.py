@@ -144,12 +144,17 @@ def act(request: HtmxRequest, debate: Conversation, wish: Callable[[Conversation
         wish(debate)
     except DebateError as error:
         messages.error(request, str(error))
+    return acted(request, debate)
+
+
+def acted(request: HtmxRequest, debate: Conversation, template: str = "debates/_acted.html") -> HttpResponse:
+    """What the page of a debate shows once a wish was granted or not."""
     if not request.htmx:
         return redirect("debates:detail", debate.pk)
     last = debate.messages.order_by("position").last()
     context = page_context(request, own(request, debate.pk))
     context |= {"oob": True, "after": last.position if last else 0}
-    return render(request, "debates/_acted.html", context)
+    return render(request, template, context)
 
 
 @login_required

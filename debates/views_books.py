@@ -1,4 +1,4 @@
-"""What a debate looked up and what its agents want to do: its books, and a person's word on a call that waits."""
+"""What a debate looked up, asked of models and wants to do: its books, and a person's word on a call that waits."""
 
 import re
 import uuid
@@ -20,6 +20,7 @@ from debates import services
 from debates.models import Conversation, Source
 from debates.payloads import approval_payload
 from debates.views import HtmxRequest, act, lookups_of, own, page_context
+from providers.models import ModelCall
 from tools_app import registry
 from tools_app.arguments import in_short
 from tools_app.models import Approval, Note, ToolCall
@@ -27,6 +28,7 @@ from tools_app.models import Approval, Note, ToolCall
 # A page of more than that helps nobody; the API gives the rest.
 SOURCES_SHOWN = 500
 CALLS_SHOWN = 200
+REQUESTS_SHOWN = 200
 ANSWER_SHOWN = 4000
 ASKED_SHOWN = 80
 # In what an agent was told, before each thing that was found.
@@ -87,6 +89,18 @@ def _told_apart(sources: Sequence[Source], calls: Sequence[Any]) -> list[tuple[S
     titles = Counter(source.title for source in sources)
     asked = {code: in_short(call.arguments, ASKED_SHOWN) for call in calls for code in _MARK.findall(call.told)}
     return [(source, asked.get(source.code, "") if titles[source.title] > 1 else "") for source in sources]
+
+
+@never_cache
+@login_required
+@require_safe
+def model_calls(request: HtmxRequest, pk: uuid.UUID) -> HttpResponse:
+    """Every request to a model: to htmx the content of the panel, else a page of its own."""
+    debate = own(request, pk)
+    newest = list(ModelCall.objects.filter(scope=debate.pk).order_by("-pk")[: REQUESTS_SHOWN + 1])
+    shown = {"requests": newest[:REQUESTS_SHOWN], "older": len(newest) > REQUESTS_SHOWN}
+    template = "debates/_model_calls.html" if request.htmx else "debates/model_calls.html"
+    return render(request, template, page_context(request, debate) | shown)
 
 
 @never_cache

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from debates import services
 from debates.errors import DebateError, InvalidDebate, KeyReused
 from debates.forms_new import SEATS, NewDebate, filled
+from debates.model_facts import facts_in_words
 from debates.models import Persona
 from providers import registry
 from providers.base import ModelInfo, ProviderError
@@ -93,7 +94,7 @@ def models_offered(request: HttpRequest) -> HttpResponse:
     offered, problem = _known_models(profile.name)
     context = {
         "seat": seat,
-        "offered": offered,
+        "offered": [(model.name, facts_in_words(profile.name, model)) for model in offered],
         "problem": problem,
         "chosen": _chosen_model(request.GET.get(f"{seat}-model", ""), profile, offered),
         "default": profile.default_model,

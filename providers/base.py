@@ -5,6 +5,7 @@ A provider returns what the model *intends*; executing a tool call is the caller
 
     ProviderError                 every failure of a model server, with a sentence for the person
       ServerUnreachable           nothing answered at the address
+        CircuitOpen               it failed so often that it is left alone for a while; nothing was sent
       ServerFailed                it answered with a fault of its own, or the stream broke off
         Loading                   it is still loading the model, which may take minutes
         WrongCall                 it refused a call that the model itself got wrong; the same request may go better
@@ -22,6 +23,7 @@ A provider returns what the model *intends*; executing a tool call is the caller
 
 from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
 T = TypeVar("T")
@@ -117,11 +119,13 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """Always the last chunk. `finish_reason` is the server's word ("stop", "length", "tool_calls" ...)."""
+    """Always the last chunk. `finish_reason` is the server's word ("stop", "length", "tool_calls" ...); `cost` is what
+    it says the request cost in US dollars, None where it did not say."""
 
     finish_reason: str
     model: str
     usage: Usage = Usage()
+    cost: Decimal | None = None
 
 
 Chunk = TextChunk | ReasoningChunk | TextWasReasoning | ToolCallChunk | Adapted | Tick | Finish
@@ -143,9 +147,16 @@ def outcome_of(steps: Generator[Any, None, T]) -> T:
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
+    """What a server tells of a model; None where it does not say. Prices are in US dollars, for one token and for one
+    request; `thinks`: it can think before it speaks."""
+
     name: str
     context_length: int | None = None
     tools: bool | None = None
+    thinks: bool | None = None
+    prompt_price: Decimal | None = None
+    completion_price: Decimal | None = None
+    request_price: Decimal | None = None
 
 
 class Provider(Protocol):
@@ -186,6 +197,10 @@ class ProviderError(Exception):
 
 class ServerUnreachable(ProviderError):
     retryable = True
+
+
+class CircuitOpen(ServerUnreachable):
+    pass
 
 
 class ServerFailed(ProviderError):
@@ -250,12 +265,17 @@ class EmptyReply(ProviderError):
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """The type and bounds of one model option that a person may set for a seat."""
+    """The type and bounds of one model option that a person may set for a seat.
+
+    `pattern` is what a text must match, which `form` tells the person; `only_ollama`: no other server knows it."""
 
     kind: type
     least: float | None = None
     most: float | None = None
     meaning: str = ""
+    pattern: str = ""
+    form: str = ""
+    only_ollama: bool = False
 
 
 OPTIONS: Mapping[str, Option] = {
@@ -263,7 +283,15 @@ OPTIONS: Mapping[str, Option] = {
     "top_p": Option(float, 0, 1, "share of the likeliest words that are drawn from"),
     "max_tokens": Option(int, 1, 32_000, "longest reply, in tokens"),
     "seed": Option(int, 0, 2**31 - 1, "same seed, same draw, where the server supports it"),
-    "num_ctx": Option(int, 512, 1_000_000, "context window that Ollama reserves; sized to the request when unset"),
-    "think": Option(bool, meaning="whether a reasoning model may think before it speaks"),
-    "keep_alive": Option(str, meaning="how long Ollama keeps the model in memory, such as 10m"),
+    "num_ctx": Option(
+        int, 512, 1_000_000, "context window to reserve, in tokens; sized to the request when unset", only_ollama=True
+    ),
+    "think": Option(bool, meaning="whether a reasoning model may think before it speaks", only_ollama=True),
+    "keep_alive": Option(
+        str,
+        meaning="how long the model stays in memory, such as 10m; -1 for good",
+        pattern=r"-?([0-9]{1,6}|([0-9]{1,6}(\.[0-9]{1,3})?(ms|s|m|h))+)",
+        form="a duration such as 10m or 1h30m, or a number of seconds",
+        only_ollama=True,
+    ),
 }

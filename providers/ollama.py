@@ -1,8 +1,9 @@
 """Ollama through its native protocol, which alone lets a request size its context window and keep the model loaded."""
 
+import asyncio
 import json
 from collections.abc import AsyncGenerator, Generator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import httpx
 import ollama
@@ -23,7 +24,7 @@ from providers.base import (
 from providers.characters import whole
 from providers.failures import OTHER_SHAPE, Server, cause_of
 from providers.memory import Memory
-from providers.ollama_wire import arguments_of, context_size, was_cut
+from providers.ollama_wire import arguments_of, context_size, model_info, was_cut
 from providers.quirks import Body, adapting
 from providers.reply_text import ReplyText
 from providers.tool_names import ToolNames, first_call_number
@@ -32,6 +33,9 @@ from providers.traffic import PerProcess, call, pump
 _PROTOCOL = "the Ollama protocol"
 _CONNECT_TIMEOUT_S = 10
 _MODELS_TIMEOUT_S = 3
+# By then the list is given with what is known of its models.
+_FACTS_TIMEOUT_S = 2.5
+_ASKED_AT_ONCE = 8
 # httpx would open 100 connections, fewer than the worker has threads: a stream would wait for another to end. Its pool
 # goes through the idle ones again for each of them at each request: kept 100, that costs three times the rest.
 _LIMITS = httpx.Limits(max_connections=1000, max_keepalive_connections=20)
@@ -54,6 +58,8 @@ class OllamaProvider:
             address_remedy="Check OLLAMA_BASE_URL.",
         )
         self._client = PerProcess(self._make_client)
+        # By name and digest: as long as a model is the same, so is what it can do. None: it cannot chat.
+        self._shown: dict[tuple[str, str], ModelInfo | None] = {}
 
     def _make_client(self) -> ollama.AsyncClient:
         timeout = httpx.Timeout(None, connect=_CONNECT_TIMEOUT_S)
@@ -86,9 +92,23 @@ class OllamaProvider:
             call(client.close(), _MODELS_TIMEOUT_S)  # type: ignore[no-untyped-call]
 
     async def _models(self) -> list[ModelInfo]:
+        """What is not told of a model in time is unknown."""
+        until = asyncio.get_running_loop().time() + _FACTS_TIMEOUT_S
         with self._translated(model=""):
             answer = await self._client.get().list()
-        return [ModelInfo(entry.model) for entry in answer.models if entry.model]
+        listed = [(entry.model, entry.digest or "") for entry in answer.models if entry.model]
+        few = asyncio.Semaphore(_ASKED_AT_ONCE)
+        with suppress(TimeoutError):
+            async with asyncio.timeout_at(until):
+                await asyncio.gather(*(self._look_at(*model, few) for model in listed if model not in self._shown))
+        infos = (self._shown.get(model, ModelInfo(model[0])) for model in listed)
+        return [info for info in infos if info]
+
+    async def _look_at(self, name: str, digest: str, few: asyncio.Semaphore) -> None:
+        with suppress(ollama.ResponseError, ConnectionError, httpx.HTTPError, *OTHER_SHAPE):
+            async with few:
+                shown = await self._client.get().show(name)
+            self._shown[name, digest] = model_info(name, shown.modelinfo or {}, shown.capabilities or [])
 
     async def _chunks(self, request: ChatRequest, reply: "_Reply", body: Body) -> AsyncGenerator[Chunk, None]:
         with self._translated(request.model, reply):

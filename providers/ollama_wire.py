@@ -1,19 +1,20 @@
-"""The native Ollama protocol as values: what a request becomes."""
+"""The native Ollama protocol as values: what a request becomes, and what is told of a model."""
 
-import json
-from collections.abc import Iterator
+import re
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from providers.base import REPLY_TOKENS, ChatMessage, ChatRequest
+from providers.base import REPLY_TOKENS, ChatMessage, ChatRequest, ModelInfo
+from providers.estimates import prompt_tokens, texts_of
 from providers.tool_names import arguments_object, on_the_wire, wire_tool
 
 # Ollama's default window is small and it cuts a longer prompt without a word, so each request says what it needs. Each
 # new size loads the model anew: powers of two, from one in which most debates fit, keep the sizes few.
 _SMALLEST_CONTEXT = 8192
 _REPLY_TOKENS = 2048
-_MESSAGE_TOKENS = 8
 # Longer than a turn, and than the pause between two.
 _KEEP_ALIVE = "30m"
+_SECONDS = re.compile(r"-?[0-9]+")
 
 # No server has a smaller window than this, and no text fewer tokens than one for so many characters.
 _SMALLEST_CUT = 1024
@@ -33,34 +34,40 @@ def arguments_of(request: ChatRequest, window: int) -> dict[str, Any]:
         "tools": [wire_tool(tool) for tool in request.tools] or None,
         "options": {_OTHER_NAMES.get(k, k): v for k, v in chosen.items() if k not in _BESIDE_OPTIONS},
         "think": request.options.get("think"),
-        "keep_alive": request.options.get("keep_alive") or _KEEP_ALIVE,
+        "keep_alive": _duration(request.options.get("keep_alive") or _KEEP_ALIVE),
     }
+
+
+def _duration(text: str) -> str | int:
+    """Seconds are a number there; as text they would lack their unit."""
+    return int(text) if _SECONDS.fullmatch(text) else text
 
 
 def context_size(request: ChatRequest) -> int:
     """Tokens to reserve for the prompt and the reply, estimated to the safe side."""
-    needed = sum(_tokens(text) + _MESSAGE_TOKENS for text in _texts(request))
-    needed += min(request.options.get("max_tokens") or _REPLY_TOKENS, _REPLY_TOKENS)
+    needed = prompt_tokens(request) + min(request.options.get("max_tokens") or _REPLY_TOKENS, _REPLY_TOKENS)
     return max(_SMALLEST_CONTEXT, 1 << (needed - 1).bit_length())
 
 
-def was_cut(request: ChatRequest, prompt_tokens: int | None) -> bool:
+def was_cut(request: ChatRequest, read: int | None) -> bool:
     """Whether the server plainly read less than it was sent. A small count says nothing: servers leave out what they
     know from the request before."""
-    if prompt_tokens is None or prompt_tokens < _SMALLEST_CUT:
+    if read is None or read < _SMALLEST_CUT:
         return False
-    return prompt_tokens < sum(map(len, _texts(request))) // _MOST_CHARACTERS_A_TOKEN // 2
+    return read < sum(map(len, texts_of(request))) // _MOST_CHARACTERS_A_TOKEN // 2
 
 
-def _texts(request: ChatRequest) -> list[str]:
-    texts = [message.content for message in request.messages]
-    texts += [call.arguments for message in request.messages for call in message.tool_calls]
-    return texts + [json.dumps(wire_tool(tool)) for tool in request.tools]
-
-
-def _tokens(text: str) -> int:
-    plain = len(text.encode("ascii", "ignore"))
-    return plain // 3 + (len(text) - plain) // 2 + 1
+def model_info(name: str, facts: Mapping[str, Any], capabilities: Collection[str]) -> ModelInfo | None:
+    """None for a model that cannot chat, such as one for embeddings. Old servers tell no capabilities."""
+    if capabilities and "completion" not in capabilities:
+        return None
+    context = facts.get(f"{facts.get('general.architecture')}.context_length")
+    return ModelInfo(
+        name,
+        context_length=context if isinstance(context, int) and context > 0 else None,
+        tools="tools" in capabilities if capabilities else None,
+        thinks="thinking" in capabilities if capabilities else None,
+    )
 
 
 def _messages(messages: tuple[ChatMessage, ...]) -> Iterator[dict[str, Any]]:

@@ -17,7 +17,8 @@ from openai.types.chat import ChatCompletionChunk
 
 from providers.base import ChatRequest, Chunk, ContentRefused, ModelInfo
 from providers.failures import OTHER_SHAPE, Server, cause_of, seconds_of
-from providers.openai_wire import EventLines, Reply, body_of, error_of, model_infos
+from providers.openai_extras import model_infos
+from providers.openai_wire import EventLines, Reply, body_of, error_of
 from providers.quirks import Body, adapting
 from providers.traffic import PerProcess, call, pump
 

@@ -3,27 +3,29 @@
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 from providers.base import (
+    OPTIONS,
     REPLY_TOKENS,
     ChatMessage,
     ChatRequest,
     Chunk,
     Finish,
-    ModelInfo,
     ToolCall,
     ToolCallChunk,
     Usage,
 )
 from providers.characters import whole
+from providers.openai_extras import cost_in
 from providers.reply_text import ReplyText
 from providers.tool_names import ToolNames, arguments_object, first_call_number, on_the_wire, wire_tool
 
 Json = Mapping[str, Any]
 
-# Options of the native Ollama protocol; a strict server answers 400 to what it does not know.
-_NOT_OURS = frozenset({"think", "num_ctx", "keep_alive"})
+# A strict server answers 400 to what it does not know.
+_NOT_OURS = frozenset(name for name, option in OPTIONS.items() if option.only_ollama)
 
 
 def body_of(request: ChatRequest) -> dict[str, Any]:
@@ -112,12 +114,14 @@ class Reply:
         self._drafts: list[_Draft] = []
         self._open: dict[int | None, _Draft] = {}
         self._usage = Usage()
+        self._cost: Decimal | None = None
 
     def read(self, event: Json) -> list[Chunk]:
         """Raises one of `OTHER_SHAPE` when the event is not of the protocol."""
         self._model = _text(event.get("model")) or self._model
         if usage := event.get("usage"):
             self._usage = Usage(_count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens")))
+            self._cost = cost_in(usage)
         chunks: list[Chunk] = []
         for choice in event.get("choices") or ():
             chunks += self._read_choice(choice)
@@ -174,7 +178,7 @@ class Reply:
             )
             for number, draft in enumerate(drafts, start=self._first_call)
         ]
-        return [*parts, *calls, Finish(self.finish_reason, self._model, self._usage)]
+        return [*parts, *calls, Finish(self.finish_reason, self._model, self._usage, self._cost)]
 
 
 def _text(value: object) -> str:
@@ -206,21 +210,3 @@ def error_of(event: Json) -> tuple[int, Any] | None:
         if status := next((status for word, status in _STATUSES.items() if word in str(fact)), None):
             return status, error
     return 500, error
-
-
-def model_infos(body: object) -> list[ModelInfo]:
-    """The answer to GET /models, with what OpenRouter, llama.cpp and vLLM add to it.
-
-    Raises one of `OTHER_SHAPE` when it is none.
-    """
-    entries = body["data"] if isinstance(body, dict) else body
-    if not isinstance(entries, list | None):
-        raise TypeError(f"{entries!r} is no list")
-    return [_model_info(entry) for entry in entries or () if entry.get("id")]
-
-
-def _model_info(entry: Json) -> ModelInfo:
-    meta = entry.get("meta") or {}
-    context = entry.get("context_length") or entry.get("max_model_len") or meta.get("n_ctx") or meta.get("n_ctx_train")
-    parameters = entry.get("supported_parameters")
-    return ModelInfo(_text(entry["id"]), _count(context), None if parameters is None else "tools" in parameters)

@@ -112,6 +112,12 @@ def known_models(name: str, *, max_age_s: float = _MODELS_AGE_S) -> list[ModelIn
     return list(answer)
 
 
+def models_known_now(name: str) -> list[ModelInfo]:
+    """What the server offered when it was last asked, however long ago; nobody is asked now."""
+    _, answer = _models.get(get(name), (0, []))
+    return [] if isinstance(answer, ProviderError) else list(answer)
+
+
 def _ask(provider: Provider) -> list[ModelInfo] | ProviderError:
     try:
         return provider.models()

@@ -6,7 +6,18 @@ from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 
-from providers.base import TICK_S, ChatRequest, Chunk, Finish, ModelInfo, TextChunk, Tick, ToolCallChunk, Usage
+from providers.base import (
+    TICK_S,
+    ChatRequest,
+    Chunk,
+    Finish,
+    ModelInfo,
+    ProviderError,
+    TextChunk,
+    Tick,
+    ToolCallChunk,
+    Usage,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +55,7 @@ class ScriptedProvider:
         try:
             for last in _chunks(pieces, request):
                 yield last
-        except GeneratorExit:
+        except (GeneratorExit, ProviderError):
             with self._lock:
                 self.closed += not isinstance(last, Finish)
             raise

@@ -6,12 +6,16 @@ from contextlib import closing
 
 from django.conf import settings
 
-from providers import registry
+from providers import calls, registry
 from providers.base import ChatMessage, ChatRequest, Finish, TextChunk, TextWasReasoning, Tick, TooSlow, outcome_of
+from providers.calls import Errand
+from providers.models import ModelCall
 from providers.registry import Profile
 
 # A reasoning model would spend the few tokens on its thoughts.
 _OPTIONS = {"temperature": 0.7, "think": False}
+_ERRAND = Errand(ModelCall.Purpose.UTILITY)
+_FASTER = "Name a faster UTILITY_MODEL."
 
 
 def helps() -> bool:
@@ -20,7 +24,7 @@ def helps() -> bool:
     return profile is not None and not profile.tiny
 
 
-def ask(prompt: str, *, max_tokens: int, timeout_s: float) -> Generator[Tick, None, str]:
+def ask(prompt: str, *, max_tokens: int, timeout_s: float, errand: Errand = _ERRAND) -> Generator[Tick, None, str]:
     """Return the reply without its reasoning, "" when there is none; until then a `Tick` at least every `TICK_S`.
 
     Raises `ProviderError`, of which `TooSlow` after `timeout_s`, and `UnknownProfile`. Closing ends the request.
@@ -28,7 +32,7 @@ def ask(prompt: str, *, max_tokens: int, timeout_s: float) -> Generator[Tick, No
     profile = registry.profile(settings.UTILITY_PROFILE)
     request = _request(profile, prompt, max_tokens)
     said, started = "", time.monotonic()
-    with closing(profile.make().stream(request)) as chunks:
+    with closing(calls.stream(profile.name, request, errand)) as chunks:
         for chunk in chunks:
             match chunk:
                 case TextChunk(text):
@@ -38,7 +42,7 @@ def ask(prompt: str, *, max_tokens: int, timeout_s: float) -> Generator[Tick, No
                 case Finish():
                     continue
             if time.monotonic() - started > timeout_s:
-                raise TooSlow(f"{request.model} did not answer within {timeout_s:.0f} s. Name a faster UTILITY_MODEL.")
+                chunks.throw(TooSlow(f"{request.model} did not answer within {timeout_s:.0f} s. {_FASTER}"))
             yield Tick()
     return said.strip()
 

@@ -81,21 +81,25 @@
   });
   document.addEventListener("htmx:sseOpen", showJump);
 
-  // --- look-ups and sources ---------------------------------------------------------------------------------------
-  // The panel is asked for again after what may have changed it, once in a while and never missing the last change.
+  // --- look-ups and sources, requests to models ---------------------------------------------------------------------
+  // A panel is asked for again after what may have changed it, once in a while and never missing the last change.
   const REFRESH_MS = 2000;
-  const WORTH_A_LOOK = ["tool", "message", "status", "end"];
-  const books = byId("books");
-  let refreshTimer = 0;
-  const refresh = () => {
-    refreshTimer = 0;
-    htmx.trigger("#books-content", "stale");
+  const keepFresh = (panel, worthALook, isShown) => {
+    let timer = 0;
+    const refresh = () => {
+      timer = 0;
+      if (isShown()) htmx.trigger(`#${panel.id}-content`, "stale");
+    };
+    document.addEventListener("htmx:sseMessage", ({ detail }) => {
+      if (worthALook.includes(detail.type)) timer ||= setTimeout(refresh, REFRESH_MS);
+    });
   };
+  const requests = byId("requests");
+  keepFresh(requests, ["turn", "message", "status", "end"], () => requests.open);
+  const books = byId("books");
   if (books) {
     books.open = window.matchMedia("(min-width: 84rem)").matches;
-    document.addEventListener("htmx:sseMessage", ({ detail }) => {
-      if (WORTH_A_LOOK.includes(detail.type)) refreshTimer ||= setTimeout(refresh, REFRESH_MS);
-    });
+    keepFresh(books, ["tool", "message", "status", "end"], () => true);
     document.addEventListener("click", (event) => {
       if (event.target.closest("a.cite")) books.open = true;
     });

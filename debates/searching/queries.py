@@ -6,18 +6,20 @@ from debates.events import Said
 from debates.searching import replied_queries, searchwords
 from providers import utility
 from providers.base import ProviderError, Tick
+from providers.calls import Errand
 
 TOKENS = 60
 TIMEOUT_S = 20
 QUOTED_CHARS = 600
 
 
-def queries_for(topic: str, said: Sequence[Said], language: str) -> Generator[Tick, None, list[str]]:
+def queries_for(topic: str, said: Sequence[Said], language: str, errand: Errand) -> Generator[Tick, None, list[str]]:
     """One or two queries of a few words: the utility model's, or those of a rule when it gives nothing usable."""
     heard = said[-1].content if said else ""
     if utility.helps():
         try:
-            reply = yield from utility.ask(_prompt(topic, heard, language), max_tokens=TOKENS, timeout_s=TIMEOUT_S)
+            prompt = _prompt(topic, heard, language)
+            reply = yield from utility.ask(prompt, max_tokens=TOKENS, timeout_s=TIMEOUT_S, errand=errand)
         except ProviderError:
             reply = ""
         if queries := replied_queries.read_queries(reply):

@@ -8,8 +8,9 @@ from django import template
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from debates import footnotes, rendering
+from debates import footnotes, rendering, usage
 from debates.events import Sender
+from debates.forms_budget import ExtendForm, raised
 from debates.models import Conversation, EndReasonChoices
 from debates.slips import MARKS, Mark
 from tools_app import arguments, cleaning
@@ -20,6 +21,11 @@ register.filter("footnotes", footnotes.footnotes)
 register.filter("anchor", footnotes.anchor)
 register.filter("sign", footnotes.sign_of)
 register.filter("visible", cleaning.visible)
+register.filter("usage", usage.figures)
+register.filter("message_cost", usage.message_cost)
+register.filter("stand_in", usage.stand_in)
+register.filter("tokens_of_call", usage.tokens_of_call)
+register.filter("cost_of_call", usage.cost_of_call)
 
 LETTERS = {Sender.AGENT_A: "A", Sender.AGENT_B: "B", Sender.MODERATOR: "M"}
 
@@ -86,6 +92,11 @@ def seconds(milliseconds: int | None) -> str:
 @register.filter
 def tokens(count: int | None) -> str:
     return "tokens unknown" if count is None else f"{count:,} tokens"
+
+
+@register.filter
+def raise_form(state: Mapping[str, Any]) -> ExtendForm:
+    return ExtendForm(initial=raised(state), go_on=True)
 
 
 @register.filter

@@ -7,7 +7,7 @@ from agentchat.environment import BASE_DIR
 from tests.conftest import SOURCES
 
 READ = re.compile(
-    r'\b(?:text|integer|boolean|choice|directory|host_list|http_url|redis_url|database_url|email_url|mcp_servers|word_list)\(\s*"([A-Z_]+)"'
+    r'\b(?:text|integer|boolean|choice|directory|host_list|http_url|redis_url|database_url|email_url|mcp_servers|model_prices|model_list|word_list)\(\s*"([A-Z_]+)"'
 )
 VARIABLES = sorted(set(READ.findall((BASE_DIR / "agentchat" / "settings.py").read_text())))
 
@@ -21,6 +21,7 @@ def test_the_settings_read_variables() -> None:
         "OLLAMA_API_KEY",
         "VAR_DIR",
         "MCP_SERVERS",
+        "MODEL_PRICES",
     } <= set(VARIABLES)
 
 

@@ -241,3 +241,15 @@ def test_nothing_serves_with_wrong_settings(tmp_path: Path, server: list[str]) -
     for sentence in ("ROUND_PAUSE_MS is 'long'. Give a whole number", "PORT is 'eighty'. Give a whole number"):
         assert sentence in result.stderr
     assert "Traceback" not in result.stderr
+
+
+def test_fallbacks_are_profiles_and_models_in_order(read: Callable[..., Reading]) -> None:
+    reading = read(AI_FALLBACKS="openai:gpt-4o-mini, ollama:qwen3:8b")
+    assert reading.values["AI_FALLBACKS"] == [("openai", "gpt-4o-mini"), ("ollama", "qwen3:8b")]
+
+
+@pytest.mark.parametrize("wrong", ["gpt-4o-mini", "nobody:m", "openai:", "openai:m,ollama"])
+def test_a_fallback_that_is_none_is_named(read: Callable[..., Reading], wrong: str) -> None:
+    reading = read(AI_FALLBACKS=wrong)
+    assert reading.values["AI_FALLBACKS"] == []
+    assert "Give profile:model" in str(reading.problems)

@@ -10,7 +10,7 @@ from agentchat.terminal import Screen
 from debates import recorder
 from debates.live import Notice
 from debates.models import Conversation
-from debates.payloads import message_payload
+from debates.payloads import message_payload, status_payload
 from debates.recorder import Outcome
 from providers.scripted import ScriptedProvider
 from tests.debates.book_rows import add_approval, mark
@@ -141,6 +141,7 @@ def test_why_a_turn_begins_anew_is_said_once(screen: Screen, capsys: pytest.Capt
     assert out.endswith("Half a sen\n  [red]It broke off.[/red]\nYes.")
 
 
-def test_a_debate_that_is_paused_for_its_model_says_why(screen: Screen, capsys: pytest.CaptureFixture[str]) -> None:
-    paused = Notice("status", {"status": "PAUSED", "error": "The quota is used up."})
-    assert "Paused. The quota is used up." in _printed(screen, capsys, paused)
+def test_a_debate_that_is_paused_for_its_model_says_why(alice: User, capsys: pytest.CaptureFixture[str]) -> None:
+    debate = make_debate(alice, status=Conversation.Status.PAUSED, error="The quota is used up.")
+    paused = Notice("status", status_payload(debate))
+    assert "Paused. The quota is used up." in _printed(Screen(debate), capsys, paused)

@@ -14,7 +14,7 @@ class FakeDesk:
     def __init__(self) -> None:
         self.answers: dict[str, Answer] = {}
         self.ran: list[str] = []
-        self.refusals = 0
+        self.refused: list[tuple[str, str]] = []
         self.briefed = 0
         self.shown = ""
 
@@ -36,5 +36,5 @@ class FakeDesk:
             yield CallEnded(call.name, call.arguments, Phase.RETURNED, 5, "1 result")
         return tuple(self.answers.get(call.id, Answer(call.id, f"result of {call.id}")) for call in calls)
 
-    def tools_refused(self) -> None:
-        self.refusals += 1
+    def tools_refused(self, provider: str, model: str) -> None:
+        self.refused.append((provider, model))

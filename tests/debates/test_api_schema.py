@@ -65,7 +65,7 @@ def test_what_debates_look_up_is_told_with_its_types() -> None:
     assert schemas["ApprovalStatusEnum"]["enum"] == Approval.Status.values
 
 
-def test_the_event_stream_is_documented() -> None:
+def test_the_event_stream_is_documented(db: None) -> None:
     documented = document_events({"paths": {}})["paths"]["/api/v1/debates/{id}/events/"]["get"]
     assert "text/event-stream" in documented["responses"]["200"]["content"]
     lines = documented["description"].splitlines()

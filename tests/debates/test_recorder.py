@@ -113,7 +113,11 @@ def test_viewers_hear_the_whole_story_in_order(
     scripted.enqueue("Goodbye, all of you here and everywhere in the whole wide world and beyond it.")
     scripted.enqueue("Goodbye.")
     record(debate.pk, publish=viewer)
-    assert viewer.events() == ["status", "turn", "text", "message", "turn", "text", "message", "status", "end"]
+    assert viewer.events() == [
+        *("status", "turn", "text", "message", "status"),
+        *("turn", "text", "message", "status"),
+        *("status", "end"),
+    ]
     assert viewer.notices[-1].data == {"status": "FINISHED", "end_reason": "FAREWELL", "error": ""}
 
 

@@ -60,7 +60,7 @@ def provider() -> ScriptedProvider:
 
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recovery, "MOST_WAITS", 30)
+    monkeypatch.setattr(recovery, "MOST_WAITS", 120)
 
 
 def played(
@@ -131,13 +131,13 @@ def test_a_server_that_is_away_for_two_minutes_costs_these_two_minutes_alone(err
     [(ServerUnreachable("Away."), 90, 180), (Loading("Loading model."), 250, 300), (ServerFailed("Broken."), 90, 180)],
 )
 def test_it_waits_only_so_long(provider: ScriptedProvider, error: ProviderError, least: float, most: float) -> None:
-    for _ in range(40):
+    for _ in range(130):
         provider.enqueue(error)
     events = played(provider)
     assert isinstance(events[-1], TurnFailed)
     waited = max(event.waited_s for event in events if isinstance(event, Waiting))
     assert least < waited <= most
-    assert len(provider.requests) < 30
+    assert len(provider.requests) < 120
 
 
 @pytest.mark.usefixtures("patient")
@@ -147,7 +147,7 @@ def test_waits_grow_and_are_drawn_by_lot(provider: ScriptedProvider) -> None:
     provider.enqueue("Yes.")
     draws = iter([0, 1, 0.5, 1, 0, 1, 1, 0.25])
     waits = _waits(played(provider, dice=lambda: next(draws)))
-    assert waits == [0.3, 2.3, 2.3, 8.3, 0.3, 30.3, 30.3, 7.8]
+    assert waits == [0.3, 2.3, 2.3, 5.3, 0.3, 5.3, 5.3, 1.5]
 
 
 def _waits(events: list[Event]) -> list[float]:
@@ -267,7 +267,7 @@ def test_an_empty_reply_to_an_offer_of_tools_is_asked_for_without_them(provider:
     provider.enqueue("Yes.")
     assert speech(played(provider, desk=desk)) == "Yes."
     assert [len(request.tools) for request in provider.requests] == [1, 0]
-    assert desk.refusals == 0  # the server refused nothing
+    assert not desk.refused  # the server refused nothing
 
 
 def test_a_call_that_its_server_refused_is_drawn_once_more_and_then_done_without(provider: ScriptedProvider) -> None:
@@ -277,7 +277,7 @@ def test_a_call_that_its_server_refused_is_drawn_once_more_and_then_done_without
     provider.enqueue("Yes.")
     assert speech(played(provider, desk=desk)) == "Yes."
     assert [len(request.tools) for request in provider.requests] == [1, 1, 0]
-    assert desk.refusals == 0
+    assert not desk.refused
 
 
 def test_a_call_that_the_token_limit_cut_does_not_run(provider: ScriptedProvider) -> None:

@@ -170,7 +170,7 @@ def test_a_server_that_takes_no_tools_is_asked_without(provider: ScriptedProvide
     provider.enqueue("No.")
     events = played(provider, desk)
     assert [len(request.tools) for request in provider.requests] == [1, 0, 1]
-    assert desk.refusals == 1
+    assert desk.refused == [("", "m")]
     assert any(isinstance(event, TurnRestarted) for event in events)
 
 
@@ -179,7 +179,7 @@ def test_a_refusal_that_has_nothing_to_do_with_tools_fails_the_turn(provider: Sc
     provider.enqueue(RequestRefused("bad request"))
     events = played(provider, desk)
     assert isinstance(events[-1], TurnFailed)
-    assert desk.refusals == 0
+    assert not desk.refused
 
 
 def test_a_wrong_key_is_not_tried_again_without_tools(provider: ScriptedProvider, desk: FakeDesk) -> None:

@@ -70,9 +70,11 @@ def protocol_of(path: str) -> Protocol:
 
 
 def listing(path: str, models: list[str]) -> dict[str, Any] | None:
-    """The answer to a question for the models; None for any other path."""
+    """The answer to a question for the models, or for one as old servers tell it; None for any other path."""
     if path == "/v1/models":
         return {"object": "list", "data": [{"id": name, "object": "model"} for name in models]}
     if path == "/api/tags":
         return {"models": [{"model": name, "name": name} for name in models]}
+    if path == "/api/show":
+        return {"details": {}, "model_info": {}}
     return None

@@ -143,6 +143,14 @@ def test_a_reply_is_never_without_limit_and_the_model_stays_loaded(
     assert (body["options"]["num_predict"], body["keep_alive"]) == (4096, "30m")
 
 
+@pytest.mark.parametrize(("given", "sent"), [("300", 300), ("-1", -1), ("0", 0), ("1h30m", "1h30m"), ("", "30m")])
+def test_how_long_it_stays_is_sent_as_a_duration_or_as_seconds(
+    ollama_provider: OllamaProvider, server: ModelServer, ask: ChatRequest, given: str, sent: str | int
+) -> None:
+    list(ollama_provider.stream(ChatRequest("m", ask.messages, options={"keep_alive": given})))
+    assert server.requests[0].body["keep_alive"] == sent
+
+
 def test_a_model_that_was_loaded_with_a_larger_context_keeps_it(
     ollama_provider: OllamaProvider, server: ModelServer, ask: ChatRequest
 ) -> None:

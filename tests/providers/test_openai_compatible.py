@@ -25,7 +25,7 @@ from providers.base import (
     Usage,
 )
 from providers.openai_compatible import OpenAICompatibleProvider
-from providers.openai_wire import EventLines, model_infos
+from providers.openai_wire import EventLines
 from tests.fakes.model_server import ModelServer, Piece, Reply
 from tests.providers.support import calls_of, finish_of, heard, next_heard, reasoning_of, text_of
 
@@ -237,17 +237,6 @@ def test_a_server_that_never_closes_after_the_end_is_not_waited_for(
 def test_it_lists_the_models(openai_provider: OpenAICompatibleProvider, server: ModelServer) -> None:
     server.models = ["one", "two"]
     assert openai_provider.models() == [ModelInfo("one"), ModelInfo("two")]
-
-
-def test_it_reads_what_servers_add_to_their_models() -> None:
-    openrouter = {"id": "a", "context_length": 8192, "supported_parameters": ["tools", "seed"]}
-    llama_cpp = {"id": "b", "meta": {"n_ctx_train": 2048}}
-    assert model_infos({"data": [openrouter, llama_cpp, {"id": "c"}]}) == [
-        ModelInfo("a", 8192, True),
-        ModelInfo("b", 2048),
-        ModelInfo("c"),
-    ]
-    assert model_infos({"data": None}) == []
 
 
 def test_a_reply_is_never_without_limit(

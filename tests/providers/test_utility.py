@@ -18,6 +18,8 @@ from providers.registry import UnknownProfile
 from providers.scripted import Delay, ScriptedProvider
 from tests.fakes.model_server import ModelServer, Reply
 
+pytestmark = pytest.mark.django_db
+
 
 @pytest.fixture
 def model(settings: Settings) -> Iterator[ScriptedProvider]:

@@ -19,6 +19,7 @@ from debates.models import Conversation, Message
 from debates.narrator import Narrator
 from debates.proposals import DebateProposal, SeatProposal
 from debates.watch import Timekeeper
+from providers import circuit
 from providers.base import Usage
 from tests.fakes.replay import ReplayServer, Request
 from tests.replay.scenarios import SCENARIOS, Scenario
@@ -147,6 +148,7 @@ def _set_up(
     monkeypatch.setattr(recovery, "MOST_WAITS", MOST_WAITS)
     monkeypatch.setattr(recorder, "run", partial(runner.run, keeper=Timekeeper(clock, clock.sleep)))
     monkeypatch.setattr(recorder, "Narrator", lambda _: Narrator(clock))
+    monkeypatch.setattr(circuit, "clock", clock)
 
 
 def _tools(scenario: Scenario, ran: list[tuple[str, dict[str, Any]]]) -> list[Tool]:

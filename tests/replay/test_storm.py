@@ -57,7 +57,7 @@ def weather(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Wea
         now[0] += max(seconds, 0.001)
 
     keeper = Timekeeper(clock=lambda: now[0], sleep=sleep, dice=random.Random(1).random)
-    monkeypatch.setattr(recovery, "MOST_WAITS", 30)
+    monkeypatch.setattr(recovery, "MOST_WAITS", 120)
     monkeypatch.setattr(recorder, "run", partial(runner.run, keeper=keeper))
     with ModelServer(weather) as server:
         settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY, settings.AI_PROFILE = f"{server.url}/v1", "key", "openai"

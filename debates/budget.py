@@ -1,0 +1,68 @@
+"""How much a debate may use, and whether it has."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from providers.base import ProviderError
+
+
+class BudgetUsedUp(ProviderError):
+    """No model is at fault, and none is asked in another's place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """None is no limit. `cost` is in US dollars; `minutes` are those that the debate runs."""
+
+    tokens: int | None = None
+    cost: Decimal | None = None
+    minutes: int | None = None
+
+    @property
+    def is_limited(self) -> bool:
+        return (self.tokens, self.cost, self.minutes) != (None, None, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """Of a debate, or of one of its turns. `cost` is what is known of it, in US dollars; None when nothing is.
+
+    `estimated`: of how many requests the server did not count the tokens, which are estimates then. `cost_unknown`: of
+    how many requests that used tokens the cost is unknown; `unpriced`: of how many that were answered whole."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    estimated: int = 0
+    cost: Decimal | None = None
+    cost_unknown: int = 0
+    unpriced: int = 0
+    requests: int = 0
+    failed: int = 0
+    seconds: float = 0
+
+    @property
+    def tokens(self) -> int:
+        return self.prompt_tokens + self.completion_tokens
+
+    @property
+    def exact_cost(self) -> Decimal | None:
+        return None if self.cost_unknown else self.cost
+
+
+def exceeded(budget: Budget, used: Used) -> str:
+    """Which limit is reached, for the person; empty while none is."""
+    if budget.tokens is not None and used.tokens >= budget.tokens:
+        about = "about " if used.estimated else ""
+        return (
+            f"The budget of {budget.tokens:,} tokens is used up: {about}{used.tokens:,} were used. Raise it to go on."
+        )
+    if budget.cost is not None and used.unpriced:
+        return (
+            "The budget is in money, and what the model costs is unknown. "
+            "Take the limit away, or tell its price in MODEL_PRICES."
+        )
+    if budget.cost is not None and used.cost is not None and used.cost >= budget.cost:
+        return f"The budget of ${budget.cost.normalize():f} is used up: ${used.cost:.4f} was spent. Raise it to go on."
+    if budget.minutes is not None and used.seconds >= 60 * budget.minutes:
+        return f"The budget of {budget.minutes:,} minutes is used up. Raise it to go on."
+    return ""

@@ -1,0 +1,192 @@
+"""What a debate has used, and what its budget does about it."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+
+from debates import services, spending
+from debates.errors import BudgetSpent, InvalidDebate
+from debates.models import Conversation
+from debates.payloads import status_payload
+from debates.proposals import DebateProposal
+from debates.recorder import Outcome, record
+from providers.base import ContentRefused, Finish, ServerFailed, Usage
+from providers.models import ModelCall
+from providers.scripted import ScriptedProvider
+
+pytestmark = pytest.mark.django_db(transaction=True)  # the keeper of leases looks from a thread of its own
+
+Status = Conversation.Status
+
+
+def counted(prompt: int, completion: int, cost: str | None = "0.01") -> Finish:
+    return Finish("stop", "m", Usage(prompt, completion), Decimal(cost) if cost else None)
+
+
+def play(debate: Conversation) -> Outcome:
+    outcome = record(debate.pk, publish=lambda pk, notice: None)
+    debate.refresh_from_db()
+    return outcome
+
+
+def limited(debate: Conversation, **limits: object) -> Conversation:
+    Conversation.objects.filter(pk=debate.pk).update(**limits)
+    debate.refresh_from_db()
+    return debate
+
+
+def test_every_message_knows_its_cost_and_the_debate_its_totals(
+    debate: Conversation, scripted: ScriptedProvider
+) -> None:
+    for number in range(4):
+        scripted.enqueue("Word.", counted(10, number))
+    play(debate)
+    assert [message.cost for message in debate.messages.order_by("position")] == [Decimal("0.01")] * 4
+    totals = status_payload(debate)["totals"]
+    assert (totals["prompt_tokens"], totals["completion_tokens"], totals["tokens"]) == (40, 6, 46)
+    assert (totals["cost"], totals["cost_unknown"], totals["requests"], totals["failed"]) == ("0.04", 0, 4, 0)
+
+
+def test_what_is_unknown_is_not_counted_as_nothing(debate: Conversation, scripted: ScriptedProvider) -> None:
+    scripted.enqueue("Word.", counted(10, 1))
+    scripted.enqueue("Word.", counted(10, 1, cost=None))
+    scripted.enqueue("Word.", Finish("stop", "m"))
+    scripted.enqueue("Word.", counted(10, 1))
+    play(debate)
+    assert [message.cost for message in debate.messages.order_by("position")] == [*_costs("0.01", None, None, "0.01")]
+    assert debate.messages.get(position=3).prompt_tokens is None
+    totals = status_payload(debate)["totals"]
+    assert (totals["cost"], totals["cost_unknown"], totals["estimated"]) == ("0.02", 2, True)
+
+
+def _costs(*costs: str | None) -> list[Decimal | None]:
+    return [Decimal(cost) if cost else None for cost in costs]
+
+
+def test_where_no_cost_is_known_it_is_unknown(debate: Conversation, scripted: ScriptedProvider) -> None:
+    for _ in range(4):
+        scripted.enqueue("Word.")
+    play(debate)
+    assert status_payload(debate)["totals"]["cost"] is None
+
+
+def test_what_a_failed_attempt_used_counts_too(debate: Conversation, scripted: ScriptedProvider) -> None:
+    scripted.enqueue("Half of a", ServerFailed("It broke off."))
+    play(debate)
+    assert debate.status == Status.PAUSED
+    totals = status_payload(debate)["totals"]
+    assert (totals["requests"], totals["failed"], totals["cost"], totals["cost_unknown"]) == (1, 1, None, 1)
+    assert totals["tokens"]
+
+
+@pytest.mark.parametrize(
+    ("limits", "said"),
+    [
+        ({"budget_tokens": 22}, "budget of 22 tokens is used up: 22 were used"),
+        ({"budget_cost": Decimal("0.02")}, "budget of $0.02 is used up: $0.0200 was spent"),
+    ],
+)
+def test_at_its_budget_a_debate_is_paused_with_the_reason(
+    debate: Conversation, scripted: ScriptedProvider, limits: dict[str, object], said: str
+) -> None:
+    limited(debate, **limits)
+    for _ in range(2):
+        scripted.enqueue("Word.", counted(10, 1))
+    assert play(debate) is Outcome.PAUSED
+    assert debate.status == Status.PAUSED
+    assert said in debate.error
+    assert debate.messages.count() == 2
+    assert said in status_payload(debate)["budget_used_up"]
+
+
+def test_minutes_count_while_it_runs_and_not_while_it_is_paused(
+    debate: Conversation, scripted: ScriptedProvider
+) -> None:
+    limited(debate, budget_minutes=1, ran_s=59.9)
+    scripted.enqueue("Word.")
+    scripted.enqueue(ContentRefused("No."))
+    play(debate)
+    assert debate.ran_s > 59.9
+    limited(debate, ran_s=60.0)
+    with pytest.raises(BudgetSpent, match="1 minutes is used up"):
+        services.resume(debate)
+
+
+def test_money_that_nobody_can_count_is_not_spent_on(debate: Conversation, scripted: ScriptedProvider) -> None:
+    limited(debate, budget_cost=Decimal(1))
+    scripted.enqueue("Word.", counted(10, 1, cost=None))
+    assert play(debate) is Outcome.PAUSED
+    assert "what the model costs is unknown" in debate.error
+
+
+def test_a_spent_debate_is_not_resumed_until_it_is_extended(debate: Conversation, scripted: ScriptedProvider) -> None:
+    limited(debate, budget_tokens=11)
+    scripted.enqueue("Word.", counted(10, 1))
+    play(debate)
+    with pytest.raises(BudgetSpent):
+        services.resume(debate)
+    services.extend(debate, budget_tokens=1000)
+    assert debate.status == Status.PAUSED
+    services.resume(debate)
+    assert debate.status == Status.QUEUED
+    for _ in range(3):
+        scripted.enqueue("Word.", counted(10, 1))
+    play(debate)
+    assert debate.status == Status.FINISHED
+    assert debate.messages.count() == 4
+
+
+def test_it_can_be_extended_and_go_on_in_one_step(debate: Conversation, scripted: ScriptedProvider) -> None:
+    limited(debate, budget_tokens=11)
+    scripted.enqueue("Word.", counted(10, 1))
+    play(debate)
+    services.extend(debate, resume_too=True, budget_tokens=None)
+    assert (debate.status, debate.budget_tokens) == (Status.QUEUED, None)
+
+
+def test_an_extension_that_is_too_small_changes_nothing(debate: Conversation, scripted: ScriptedProvider) -> None:
+    limited(debate, budget_tokens=11)
+    scripted.enqueue("Word.", counted(10, 1))
+    play(debate)
+    with pytest.raises(BudgetSpent):
+        services.extend(debate, resume_too=True, budget_tokens=5)
+    debate.refresh_from_db()
+    assert debate.budget_tokens == 11
+
+
+@pytest.mark.parametrize("limit", [{"budget_tokens": 0}, {"budget_cost": Decimal(-1)}, {"budget_minutes": 10**9}])
+def test_a_limit_that_makes_no_sense_is_named(
+    alice: User, proposal: DebateProposal, debate: Conversation, limit: dict[str, Any]
+) -> None:
+    with pytest.raises(InvalidDebate) as caught:
+        services.extend(debate, **limit)
+    assert list(caught.value.fields) == list(limit)
+
+
+def test_a_limit_set_while_it_runs_holds_from_the_next_request_on(
+    debate: Conversation, scripted: ScriptedProvider
+) -> None:
+    scripted.enqueue("Word.", counted(10, 1))
+
+    def publish(pk: object, notice: object) -> None:
+        if getattr(notice, "event", "") == "message":
+            services.extend(debate, budget_tokens=5)
+
+    assert record(debate.pk, publish=publish) is Outcome.PAUSED
+
+
+def test_its_calls_go_with_a_debate_that_is_deleted(debate: Conversation, scripted: ScriptedProvider) -> None:
+    scripted.enqueue(ContentRefused("No."))
+    play(debate)
+    assert ModelCall.objects.filter(scope=debate.pk).exists()
+    services.delete(debate)
+    assert not ModelCall.objects.exists()
+
+
+def test_the_totals_of_many_debates_cost_one_query(
+    debate: Conversation, scripted: ScriptedProvider, django_assert_num_queries: object
+) -> None:
+    with django_assert_num_queries(1):  # type: ignore[operator]
+        spending.used_by_each([debate, Conversation()])
