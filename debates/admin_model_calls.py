@@ -61,7 +61,7 @@ class ModelCallAdmin(BookAdmin[ModelCall]):
     def came_of_it(self, call: ModelCall) -> str:
         return f"{call.get_outcome_display()}{': ' if call.failure else ''}{call.failure}"
 
-    @admin.display(description="first word / all, ms", ordering="total_ms")
+    @admin.display(description="first/all ms", ordering="total_ms")
     def ms(self, call: ModelCall) -> str:
         return " / ".join("-" if ms is None else f"{ms:,}" for ms in (call.first_token_ms, call.total_ms))
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from providers.base import ProviderError
+from providers.used import Used
 
 
 class BudgetUsedUp(ProviderError):
@@ -21,32 +22,6 @@ class Budget:
     @property
     def is_limited(self) -> bool:
         return (self.tokens, self.cost, self.minutes) != (None, None, None)
-
-
-@dataclass(frozen=True, slots=True)
-class Used:
-    """Of a debate, or of one of its turns. `cost` is what is known of it, in US dollars; None when nothing is.
-
-    `estimated`: of how many requests the server did not count the tokens, which are estimates then. `cost_unknown`: of
-    how many requests that used tokens the cost is unknown; `unpriced`: of how many that were answered whole."""
-
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    estimated: int = 0
-    cost: Decimal | None = None
-    cost_unknown: int = 0
-    unpriced: int = 0
-    requests: int = 0
-    failed: int = 0
-    seconds: float = 0
-
-    @property
-    def tokens(self) -> int:
-        return self.prompt_tokens + self.completion_tokens
-
-    @property
-    def exact_cost(self) -> Decimal | None:
-        return None if self.cost_unknown else self.cost
 
 
 def exceeded(budget: Budget, used: Used) -> str:

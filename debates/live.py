@@ -18,7 +18,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from debates.models import Conversation
-from debates.payloads import status_payload
+from debates.payloads import Books, status_payload
 
 logger = logging.getLogger(__name__)
 
@@ -51,9 +51,9 @@ def stream_key(conversation_id: uuid.UUID) -> str:
     return f"debate:{conversation_id}:events"
 
 
-def status_notices(conversation: Conversation) -> list[Notice]:
-    """The state of a debate, followed by the end when it has one."""
-    payload = status_payload(conversation)
+def status_notices(conversation: Conversation, books: Books | None = None) -> list[Notice]:
+    """The state of a debate, followed by the end when it has one. `books`: what is known of its totals."""
+    payload = status_payload(conversation, books)
     notices = [Notice("status", payload)]
     if conversation.is_terminal:
         notices.append(Notice("end", {key: payload[key] for key in ("status", "end_reason", "error")}))

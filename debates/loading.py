@@ -25,7 +25,7 @@ def debate_of(conversation: Conversation, lease: Lease, account: Account) -> Deb
     def desk_for(seat: Seat) -> DeskFor:
         if not sourced:
             return lambda round_number, said: BARE_DESK
-        return partial(research.Research, lease, conversation, seat, account.trace_id)
+        return partial(research.Research, lease, conversation, seat, account)
 
     return Debate(
         topic=conversation.topic,

@@ -7,10 +7,11 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from debates.budget import Used, exceeded
+from debates.budget import exceeded
 from debates.models import Conversation, Message, Source
 from debates.spending import budget_of, used_by_each
 from providers.models import ModelCall
+from providers.used import Used
 from tools_app.models import Approval, ToolCall
 
 Asked = Mapping[uuid.UUID, list[dict[str, Any]]]

@@ -15,7 +15,7 @@ from django.db import InterfaceError, OperationalError
 from django.db.models import Max
 from django.db.models.functions import Now
 
-from debates import leases, live, sources, spending
+from debates import leases, live, sources
 from debates.cleaning import clean_line
 from debates.events import DebateEnded, EndReason, Event, TurnFailed, TurnFinished, TurnStarted, TurnSuspended
 from debates.exchange import Exchange
@@ -100,19 +100,19 @@ def _play(lease: Lease, publish: Publish, must_hand_back: Callable[[], bool]) ->
                 leases.give_back(lease)
                 return Outcome.HANDED_BACK
             if isinstance(event, TurnStarted):
-                account.begin_turn(event.round_number)
-            for notice in _keep(lease, event) or narrator.tell(event):
+                account.begin_turn(event.round_number, event.sender)
+            for notice in _keep(lease, event, account) or narrator.tell(event):
                 publish(lease.conversation_id, notice)
             if isinstance(event, TurnSuspended | TurnFailed):
                 return Outcome.WAITS if isinstance(event, TurnSuspended) else Outcome.PAUSED
     return Outcome.ENDED
 
 
-def _keep(lease: Lease, event: Event) -> list[Notice]:
+def _keep(lease: Lease, event: Event, account: Account) -> list[Notice]:
     """Store what must last; the notices that tell of it."""
     match event:
         case TurnFinished():
-            return _save(lease, event)
+            return _save(lease, event, account)
         case TurnSuspended():
             return _suspend(lease, event)
         case TurnFailed():
@@ -122,9 +122,8 @@ def _keep(lease: Lease, event: Event) -> list[Notice]:
     return []
 
 
-def _save(lease: Lease, turn: TurnFinished) -> list[Notice]:
+def _save(lease: Lease, turn: TurnFinished, account: Account) -> list[Notice]:
     citations = sources.checked(lease.conversation_id, turn.content)
-    used = spending.used_in_turn(lease.conversation_id, turn.sender, turn.round_number)
     with leases.guarded(lease, total_rounds=turn.round_number, pending=None):
         last = Message.objects.filter(conversation=lease.conversation_id).aggregate(last=Max("position"))["last"] or 0
         message = Message.objects.create(
@@ -141,11 +140,15 @@ def _save(lease: Lease, turn: TurnFinished) -> list[Notice]:
             finish_reason=clean_line(turn.finish_reason)[:40],
             prompt_tokens=_believable(turn.usage.prompt_tokens),
             completion_tokens=_believable(turn.usage.completion_tokens),
-            cost=used.exact_cost,
+            cost=account.turn.exact_cost,
             first_token_ms=turn.first_token_ms,
             total_ms=turn.total_ms,
         )
-    return [Notice("message", message_payload(message), message.position), *_status(lease)]
+    leases.release_connection()
+    conversation = account.conversation
+    conversation.total_rounds = turn.round_number
+    totals = live.status_notices(conversation, ({}, {conversation.pk: account.used}))
+    return [Notice("message", message_payload(message), message.position), *totals]
 
 
 def _believable(count: int | None) -> int | None:

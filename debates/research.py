@@ -11,9 +11,9 @@ from debates.events import Said
 from debates.leases import Lease
 from debates.models import Conversation, Message, Seat, Source, ToolsModeChoices
 from debates.searching.queries import queries_for
+from debates.spending import Account
 from providers import capabilities, registry
 from providers.base import Tick, ToolCall, ToolSpec
-from providers.calls import Errand as ModelErrand
 from providers.models import ModelCall
 from tools_app.actions.save_note import notes_of
 from tools_app.audit import Errand
@@ -60,16 +60,14 @@ class Research:
         lease: Lease,
         conversation: Conversation,
         seat: Seat,
-        trace_id: str,
+        account: Account,
         round_number: int,
         said: Sequence[Said],
     ) -> None:
         self._lease, self._conversation, self._seat, self._said = lease, conversation, seat, said
         self._mode = mode_of(conversation, seat, said)
         self._found: list[Source] = []
-        self._question = ModelErrand(
-            ModelCall.Purpose.UTILITY, conversation.pk, seat.sender, round_number, trace_id=trace_id
-        )
+        self._account = account
         errand = Errand(
             owner_id=conversation.owner_id,
             language=conversation.language,
@@ -77,7 +75,7 @@ class Research:
             actor=seat.sender,
             step=round_number,
             origin=CallRow.Origin.BRIEFING if self._mode == Mode.BRIEFING else CallRow.Origin.MODEL,
-            trace_id=trace_id,
+            trace_id=account.trace_id,
         )
         words = " ".join([conversation.topic, *(message.content for message in said[-1:])])
         self._session = Session(
@@ -92,9 +90,8 @@ class Research:
         names = self._session.searchable()[:BRIEFING_SOURCES]
         if not names:
             return
-        queries = yield from queries_for(
-            self._conversation.topic, self._said, self._conversation.language, self._question
-        )
+        errand = self._account.errand(ModelCall.Purpose.UTILITY, self._seat.sender)
+        queries = yield from queries_for(self._conversation.topic, self._said, self._conversation.language, errand)
         for name in names:
             calls = [ToolCall(uuid.uuid4().hex, name, json.dumps({"query": query})) for query in queries]
             yield from self._released(self._session.run(calls, timeout_s=BRIEFING_TIMEOUT_S))

@@ -8,12 +8,14 @@ from typing import Any
 
 from django.db.models import Count, Q, QuerySet, Sum
 
-from debates.budget import Budget, BudgetUsedUp, Used, exceeded
+from debates.budget import Budget, BudgetUsedUp, exceeded
 from debates.models import Conversation
 from providers import calls
 from providers.base import ChatRequest, Chunk
 from providers.calls import Errand
+from providers.database import release_connection
 from providers.models import ModelCall
+from providers.used import Used
 
 Outcome = ModelCall.Outcome
 
@@ -66,15 +68,28 @@ def _used(sums: Mapping[str, Any], seconds: float = 0) -> Used:
 
 
 class Account:
-    """For which turn a run asks models, and on what budget."""
+    """What a run asks models for, in which turn and on what budget, and what has been used. Nobody else asks them for
+    this debate meanwhile, so that it need not be added up from the rows anew."""
 
     def __init__(self, conversation: Conversation) -> None:
-        self._conversation, self.trace_id = conversation, uuid.uuid4().hex
-        self._started = time.monotonic()
+        self.conversation, self.trace_id = conversation, uuid.uuid4().hex
+        self._before, self._started = used_by(conversation), time.monotonic()
+        self.turn = Used()
         self._round = self._attempts = 0
 
-    def begin_turn(self, round_number: int) -> None:
-        self._round, self._attempts = round_number, 0
+    @property
+    def used(self) -> Used:
+        return replace(self._before, seconds=self.conversation.ran_s + time.monotonic() - self._started)
+
+    def begin_turn(self, round_number: int, sender: str) -> None:
+        """The first turn of a run may have been begun by an earlier one."""
+        is_first = not self._round
+        self.turn = used_in_turn(self.conversation.pk, sender, round_number) if is_first else Used()
+        self._round, self._attempts = round_number, self.turn.requests
+        release_connection()
+
+    def errand(self, purpose: str, sender: str, attempt: int = 1) -> Errand:
+        return Errand(purpose, self.conversation.pk, sender, self._round, attempt, self.trace_id, self._add)
 
     def stream(
         self, sender: str, profile: str, request: ChatRequest, *, last_resort: bool
@@ -82,17 +97,14 @@ class Account:
         """Raises `BudgetUsedUp` before anything is sent, and what `calls.stream` raises."""
         self._check_budget()
         self._attempts += 1
-        purpose, scope = ModelCall.Purpose.DEBATE, self._conversation.pk
-        errand = Errand(purpose, scope, sender, self._round, self._attempts, self.trace_id)
+        errand = self.errand(ModelCall.Purpose.DEBATE, sender, self._attempts)
         yield from calls.stream(profile, request, errand, last_resort=last_resort)
+
+    def _add(self, used: Used) -> None:
+        self._before, self.turn = self._before + used, self.turn + used
 
     def _check_budget(self) -> None:
         """The limits may have been set anew since the run began."""
-        debate = self._conversation
-        limits = Conversation.objects.filter(pk=debate.pk).values_list(*LIMITS).first()
-        budget = Budget(*limits) if limits else Budget()
-        if not budget.is_limited:
-            return
-        used = replace(used_by(debate), seconds=debate.ran_s + time.monotonic() - self._started)
-        if sentence := exceeded(budget, used):
+        self.conversation.refresh_from_db(fields=LIMITS)
+        if sentence := exceeded(budget_of(self.conversation), self.used):
             raise BudgetUsedUp(sentence)

@@ -10,6 +10,8 @@ from providers.models import ModelCall
 State = Mapping[str, Any]
 
 _SMALLEST = Decimal("0.0001")
+# A request of which nothing came.
+_REFUSED = (ModelCall.Outcome.ADAPTED, ModelCall.Outcome.FAILED)
 
 
 class Figure(NamedTuple):
@@ -85,10 +87,10 @@ def stand_in(message: State) -> str:
 
 
 def tokens_of_call(call: ModelCall) -> str:
-    """What the model read and what it wrote; "–" where nothing came of the request."""
+    """What the model read and what it wrote."""
     read, written = call.prompt_tokens, call.completion_tokens
     if read is None or written is None:
-        return "unknown" if call.outcome == ModelCall.Outcome.ANSWERED else "–"
+        return "–" if call.outcome in _REFUSED else "unknown"
     return f"{'~' if call.estimated else ''}{read:,} + {written:,}"
 
 

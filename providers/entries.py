@@ -3,7 +3,9 @@
 import re
 import time
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any
 
 from providers import estimates, prices
@@ -11,15 +13,21 @@ from providers.base import ChatRequest, Finish, ProviderError, ReasoningChunk, T
 from providers.characters import whole
 from providers.database import release_connection
 from providers.models import ModelCall
+from providers.used import Used
 
 Outcome = ModelCall.Outcome
 _MOST_TOKENS = 2**31
 _UNCOUNTED = Usage()
 
 
+def _nobody(used: Used) -> None:
+    pass
+
+
 @dataclass(frozen=True, slots=True)
 class Errand:
-    """On whose behalf a model is asked. `scope` is the debate, `actor` the agent's side, `step` the round."""
+    """On whose behalf a model is asked. `scope` is the debate, `actor` the agent's side, `step` the round; `tell` hears
+    what each request has used."""
 
     purpose: str
     scope: uuid.UUID | None = None
@@ -27,6 +35,7 @@ class Errand:
     step: int = 0
     attempt: int = 1
     trace_id: str = ""
+    tell: Callable[[Used], None] = _nobody
 
 
 class Entry:
@@ -82,6 +91,7 @@ class Entry:
         times = {"first_token_ms": self._first_token_ms, "total_ms": self._passed_ms()}
         ModelCall.objects.filter(pk=self._pk).update(outcome=outcome, **times, **facts)
         release_connection()
+        self._errand.tell(_used(outcome, **facts))
 
     def _tokens(self, usage: Usage) -> dict[str, Any]:
         """As the server counted them, else estimated, which is said."""
@@ -97,6 +107,27 @@ class Entry:
 
     def _passed_ms(self) -> int:
         return round((time.monotonic() - self._started) * 1000)
+
+
+def _used(
+    outcome: str,
+    prompt_tokens: int | None = None,
+    completion_tokens: int | None = None,
+    estimated: bool = False,
+    cost: Decimal | None = None,
+    **_: Any,
+) -> Used:
+    is_unknown = cost is None and prompt_tokens is not None
+    return Used(
+        prompt_tokens=prompt_tokens or 0,
+        completion_tokens=completion_tokens or 0,
+        estimated=int(estimated),
+        cost=cost,
+        cost_unknown=int(is_unknown),
+        unpriced=int(is_unknown and outcome == Outcome.ANSWERED),
+        requests=1,
+        failed=int(outcome in (Outcome.FAILED, Outcome.ADAPTED)),
+    )
 
 
 def kind_of(error: ProviderError) -> str:

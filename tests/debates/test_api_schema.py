@@ -24,6 +24,7 @@ def test_the_schema_is_valid_and_complete() -> None:
         f"{debates}{{id}}/": {"get", "delete"},
         f"{debates}{{id}}/messages/": {"get"},
         f"{debates}{{id}}/tool-calls/": {"get"},
+        f"{debates}{{id}}/model-calls/": {"get"},
         f"{debates}{{id}}/sources/": {"get"},
         f"{debates}{{id}}/approvals/": {"get"},
         f"{debates}{{id}}/approvals/{{approval_id}}/approve/": {"post"},
@@ -55,6 +56,7 @@ def test_what_debates_look_up_is_told_with_its_types() -> None:
         ("Debate", "approvals"): "Approval",
         ("CreatedDebate", "approvals"): "Approval",
         ("CallPage", "results"): "Call",
+        ("ModelCallPage", "results"): "ModelCall",
         ("SourcePage", "results"): "Source",
         ("ApprovalPage", "results"): "Approval",
     }

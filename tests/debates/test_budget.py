@@ -4,7 +4,8 @@ from decimal import Decimal
 
 import pytest
 
-from debates.budget import Budget, Used, exceeded
+from debates.budget import Budget, exceeded
+from providers.used import Used
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,9 @@ from tests.fakes.clients import signed_in
 PAGES = [
     ("get", "detail"),
     ("get", "books"),
+    ("get", "model-calls"),
+    ("get", "extend"),
+    ("post", "extend"),
     ("get", "delete"),
     ("post", "delete"),
     ("post", "stop"),
