@@ -75,7 +75,7 @@ class Account:
         self.conversation, self.trace_id = conversation, uuid.uuid4().hex
         self._before, self._started = used_by(conversation), time.monotonic()
         self.turn = Used()
-        self._round = self._attempts = 0
+        self._round = 0
 
     @property
     def used(self) -> Used:
@@ -85,10 +85,11 @@ class Account:
         """The first turn of a run may have been begun by an earlier one."""
         is_first = not self._round
         self.turn = used_in_turn(self.conversation.pk, sender, round_number) if is_first else Used()
-        self._round, self._attempts = round_number, self.turn.requests
+        self._round = round_number
         release_connection()
 
-    def errand(self, purpose: str, sender: str, attempt: int = 1) -> Errand:
+    def errand(self, purpose: str, sender: str) -> Errand:
+        attempt = self.turn.requests + 1
         return Errand(purpose, self.conversation.pk, sender, self._round, attempt, self.trace_id, self._add)
 
     def stream(
@@ -96,8 +97,7 @@ class Account:
     ) -> Generator[Chunk, None, None]:
         """Raises `BudgetUsedUp` before anything is sent, and what `calls.stream` raises."""
         self._check_budget()
-        self._attempts += 1
-        errand = self.errand(ModelCall.Purpose.DEBATE, sender, self._attempts)
+        errand = self.errand(ModelCall.Purpose.DEBATE, sender)
         yield from calls.stream(profile, request, errand, last_resort=last_resort)
 
     def _add(self, used: Used) -> None:
