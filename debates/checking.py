@@ -61,8 +61,10 @@ def checked(proposal: DebateProposal, owner: User) -> DebateProposal:
 
 
 def check_budget(limits: Mapping[str, Any]) -> None:
-    """Raises `InvalidDebate` naming every wrong limit."""
+    """Raises `InvalidDebate` naming every wrong limit, and when there is none."""
     faults = _Faults()
+    if not limits:
+        faults.add("budget_tokens", f"Give at least one of: {', '.join(BUDGET_LIMITS)}.")
     for name, value in limits.items():
         _budget(faults, name, value)
     if faults:
@@ -145,7 +147,7 @@ def _closest(word: str, known: Iterable[str]) -> str:
 def _budget(faults: _Faults, name: str, limit: Any) -> None:
     most = BUDGET_LIMITS[name]
     if limit is not None and not 0 < limit <= most:
-        faults.add(name, f"Give a number above 0, at most {most:,}, or leave it out for no limit.")
+        faults.add(name, f"Give a number above 0, at most {most:,}, or leave it empty for no limit.")
 
 
 def _options(faults: _Faults, name: str, options: Mapping[str, Any]) -> dict[str, Any]:

@@ -49,8 +49,8 @@ def raised(state: Mapping[str, Any]) -> dict[str, Any]:
         "budget_minutes": Decimal(str(totals["minutes"])),
     }
     limits = {name: Decimal(state[name]) for name in used if state[name] is not None}
-    if all(used[name] < limit for name, limit in limits.items()):
-        limits.pop("budget_cost", None)  # what it cost is unknown, so that no limit would help
+    if totals["unpriced"]:
+        limits.pop("budget_cost", None)  # what it costs is unknown, so that no limit would help
     twice = {name: 2 * (limit if used[name] < 2 * limit else used[name]) for name, limit in limits.items()}
     return {
         name: amount.quantize(_CENT, ROUND_UP) if name == "budget_cost" else ceil(amount)

@@ -77,6 +77,7 @@ def _totals(used: Used) -> dict[str, Any]:
         "estimated": bool(used.estimated),
         "cost": money(used.cost),
         "cost_unknown": used.cost_unknown,
+        "unpriced": used.unpriced,
         "requests": used.requests,
         "failed": used.failed,
         "minutes": round(used.seconds / 60, 1),

@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Callable
 from contextlib import closing
 from enum import Enum
+from itertools import chain
 
 from django.db import InterfaceError, OperationalError
 from django.db.models import Max
@@ -17,7 +18,16 @@ from django.db.models.functions import Now
 
 from debates import leases, live, sources
 from debates.cleaning import clean_line
-from debates.events import DebateEnded, EndReason, Event, TurnFailed, TurnFinished, TurnStarted, TurnSuspended
+from debates.events import (
+    DebateEnded,
+    EndReason,
+    Event,
+    TurnFailed,
+    TurnFinished,
+    TurnRestarted,
+    TurnStarted,
+    TurnSuspended,
+)
 from debates.exchange import Exchange
 from debates.leases import KEEPER, Lease, LeaseLost
 from debates.live import Notice
@@ -99,9 +109,7 @@ def _play(lease: Lease, publish: Publish, must_hand_back: Callable[[], bool]) ->
             if must_hand_back():
                 leases.give_back(lease)
                 return Outcome.HANDED_BACK
-            if isinstance(event, TurnStarted):
-                account.begin_turn(event.round_number, event.sender)
-            for notice in _keep(lease, event, account) or narrator.tell(event):
+            for notice in chain(_keep(lease, event, account), narrator.tell(event)):
                 publish(lease.conversation_id, notice)
             if isinstance(event, TurnSuspended | TurnFailed):
                 return Outcome.WAITS if isinstance(event, TurnSuspended) else Outcome.PAUSED
@@ -111,6 +119,10 @@ def _play(lease: Lease, publish: Publish, must_hand_back: Callable[[], bool]) ->
 def _keep(lease: Lease, event: Event, account: Account) -> list[Notice]:
     """Store what must last; the notices that tell of it."""
     match event:
+        case TurnStarted(round_number, sender):
+            account.begin_turn(round_number, sender)
+        case TurnRestarted():
+            return _totals(account)
         case TurnFinished():
             return _save(lease, event, account)
         case TurnSuspended():
@@ -145,10 +157,14 @@ def _save(lease: Lease, turn: TurnFinished, account: Account) -> list[Notice]:
             total_ms=turn.total_ms,
         )
     leases.release_connection()
+    account.conversation.total_rounds = turn.round_number
+    return [Notice("message", message_payload(message), message.position), *_totals(account)]
+
+
+def _totals(account: Account) -> list[Notice]:
+    """The state of a debate that runs, without asking the database."""
     conversation = account.conversation
-    conversation.total_rounds = turn.round_number
-    totals = live.status_notices(conversation, ({}, {conversation.pk: account.used}))
-    return [Notice("message", message_payload(message), message.position), *totals]
+    return live.status_notices(conversation, ({}, {conversation.pk: account.used}))
 
 
 def _believable(count: int | None) -> int | None:

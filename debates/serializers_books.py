@@ -37,6 +37,7 @@ class TotalsSerializer(serializers.Serializer[Any]):
     estimated = serializers.BooleanField(help_text="Some servers did not count; their part is an estimate.")
     cost = serializers.DecimalField(16, 10, allow_null=True, help_text="The known part, in US dollars; null: unknown.")
     cost_unknown = serializers.IntegerField(help_text="Of how many requests the cost is unknown.")
+    unpriced = serializers.IntegerField(help_text="Of these, how many were answered whole.")
     requests = serializers.IntegerField()
     failed = serializers.IntegerField(help_text="Of these requests.")
     minutes = serializers.FloatField(help_text="That it ran, without pauses.")

@@ -183,8 +183,11 @@ def extend(conversation: Conversation, *, resume_too: bool = False, **limits: An
     A debate that is running keeps to the new limits from its next request on. Raises `InvalidDebate`, `WrongStatus`,
     `BudgetSpent`, `AgentsDisabled`, `Gone`."""
     checking.check_budget(limits)
+    was_spent = spending.budget_used_up(conversation)
     with transaction.atomic():
         _move(conversation, (*Conversation.ACTIVE, Status.FAILED), "extended", **limits)
+        if was_spent and not spending.budget_used_up(conversation):
+            _move(conversation, Conversation.ACTIVE, "extended", error="")  # its reason is no longer true
         if resume_too and conversation.status in Conversation.RESUMABLE:
             resume(conversation)
 

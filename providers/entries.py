@@ -17,7 +17,7 @@ from providers.used import Used
 
 Outcome = ModelCall.Outcome
 _MOST_TOKENS = 2**31
-_UNCOUNTED = Usage()
+_UNCOUNTED = Finish("", "")
 
 
 def _nobody(used: Used) -> None:
@@ -69,9 +69,8 @@ class Entry:
         self._heard.append(chunk.call.arguments if isinstance(chunk, ToolCallChunk) else chunk.text)
 
     def answer(self, finish: Finish) -> None:
-        cost = prices.cost_of(self._profile, self._request.model, finish)
         said = {"answered_by": _line(finish.model, 200), "finish_reason": _line(finish.finish_reason, 40)}
-        self._end(Outcome.ANSWERED, finish.usage, cost=cost, **said)
+        self._end(Outcome.ANSWERED, finish, **said)
 
     def adapt(self, reason: str) -> None:
         self._end(Outcome.ADAPTED, message=_line(reason, 500))
@@ -82,12 +81,13 @@ class Entry:
     def close(self) -> None:
         self._end(Outcome.CLOSED)
 
-    def _end(self, outcome: str, usage: Usage = _UNCOUNTED, **facts: Any) -> None:
+    def _end(self, outcome: str, finish: Finish = _UNCOUNTED, **facts: Any) -> None:
         if self._ended:
             return
         self._ended = True
         if outcome == Outcome.ANSWERED or self._heard:
-            facts |= self._tokens(usage)
+            facts |= self._tokens(finish.usage)
+            facts["cost"] = prices.cost_of(self._profile, self._request.model, finish)
         times = {"first_token_ms": self._first_token_ms, "total_ms": self._passed_ms()}
         ModelCall.objects.filter(pk=self._pk).update(outcome=outcome, **times, **facts)
         release_connection()

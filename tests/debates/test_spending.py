@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from debates import services, spending
+from debates import recovery, services, spending
 from debates.errors import BudgetSpent, InvalidDebate
+from debates.live import Notice
 from debates.models import Conversation
 from debates.payloads import status_payload
 from debates.proposals import DebateProposal
@@ -190,3 +191,42 @@ def test_the_totals_of_many_debates_cost_one_query(
 ) -> None:
     with django_assert_num_queries(1):  # type: ignore[operator]
         spending.used_by_each([debate, Conversation()])
+
+
+def test_an_extension_of_nothing_is_refused_by_name(debate: Conversation) -> None:
+    with pytest.raises(InvalidDebate, match="at least one of: budget_tokens"):
+        services.extend(debate)
+
+
+def test_a_reason_that_is_no_longer_true_goes_with_the_limit(debate: Conversation, scripted: ScriptedProvider) -> None:
+    limited(debate, budget_tokens=11)
+    scripted.enqueue("Word.", counted(10, 1))
+    play(debate)
+    assert debate.error
+    services.extend(debate, budget_tokens=12)
+    assert (debate.status, debate.error) == (Status.PAUSED, "")
+
+
+def test_another_reason_stays(debate: Conversation, scripted: ScriptedProvider) -> None:
+    scripted.enqueue(ContentRefused("Not this."))
+    play(debate)
+    services.extend(debate, budget_tokens=1000)
+    assert debate.error == "Not this."
+
+
+def test_viewers_hear_what_failed_attempts_have_used(
+    debate: Conversation, scripted: ScriptedProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recovery, "MOST_WAITS", 1)
+    monkeypatch.setattr(recovery, "LONGEST_WAIT_S", 0)
+    monkeypatch.setattr(recovery, "LEAST_WAIT_S", 0)
+    scripted.enqueue(ServerFailed("It failed."))
+    scripted.enqueue(ContentRefused("No."))
+    failed: list[int] = []
+
+    def publish(pk: object, notice: Notice) -> None:
+        if notice.event == "status":
+            failed.append(notice.data["totals"]["failed"])
+
+    record(debate.pk, publish=publish)
+    assert failed == [0, 1, 2]

@@ -16,6 +16,7 @@ TOTALS = {
     "estimated": False,
     "cost": "0.0123",
     "cost_unknown": 0,
+    "unpriced": 0,
     "requests": 14,
     "failed": 0,
     "minutes": 3.2,
@@ -153,7 +154,8 @@ def test_a_request_says_what_it_used(call: ModelCall, tokens: str, cost: str) ->
             {},
             {"budget_tokens": 24_000, "budget_cost": Decimal("1.00"), "budget_minutes": 60},
         ),
-        ({"budget_cost": "0.5", "budget_minutes": 30}, {"cost": None}, {"budget_minutes": 60}),
+        ({"budget_cost": "0.5", "budget_minutes": 30}, {"cost": None, "unpriced": 1}, {"budget_minutes": 60}),
+        ({"budget_cost": "0.5", "budget_tokens": 9_000}, {"unpriced": 1}, {"budget_tokens": 24_600}),
         ({}, {}, {}),
     ],
 )

@@ -123,3 +123,11 @@ def test_what_was_written_for_a_debate_is_forgotten_with_it(scripted: ScriptedPr
     assert ModelCall.objects.count() == 1
     calls.forget(SCOPE)
     assert not ModelCall.objects.exists()
+
+
+def test_what_costs_nothing_costs_nothing_also_when_it_is_broken_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    provider = ScriptedProvider()
+    provider.enqueue("Half of a sen", ServerFailed("It broke off."))
+    with registry.use("embedded", provider), pytest.raises(ServerFailed):
+        list(calls.stream("embedded", REQUEST, ERRAND))
+    assert the_call().cost == 0
