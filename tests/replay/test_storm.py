@@ -7,6 +7,8 @@ from functools import partial
 
 import pytest
 from django.contrib.auth.models import User
+from django.test import Client
+from django.utils.html import escape
 from pytest_django import Settings
 
 from debates import recorder, recovery, runner, services
@@ -14,6 +16,7 @@ from debates.live import Notice
 from debates.models import Conversation
 from debates.proposals import DebateProposal, SeatProposal
 from debates.watch import Timekeeper
+from providers.models import ModelCall
 from tests.fakes.model_server import ModelServer, Reply, Request, sentences
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -64,7 +67,7 @@ def weather(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Wea
         yield weather
 
 
-def test_every_turn_is_there_once_and_whole(alice: User, weather: Weather) -> None:
+def test_every_turn_is_there_once_and_whole(alice: User, weather: Weather, client: Client) -> None:
     ada, bo = (SeatProposal(name, f"You are {name}.", model="fake-model") for name in ("Ada", "Bo"))
     proposal = DebateProposal("Tax?", ada, bo, max_rounds=ROUNDS, tools=[], stop_phrases=[])
     debate = services.create_debate(alice, proposal, start=False).conversation
@@ -77,5 +80,12 @@ def test_every_turn_is_there_once_and_whole(alice: User, weather: Weather) -> No
     assert [(number, side) for number, side, _ in said] == turns
     assert all(content and "Half of a" not in content and "think" not in content for _, _, content in said)
     assert set(weather.seen) == set(FAILURES)
+    failed = ModelCall.objects.filter(scope=debate.pk, outcome="FAILED")
+    # What only the text shows to be of no use was an answer to its server.
+    useless = weather.seen["an empty reply"] + weather.seen["thoughts alone"]
+    assert failed.count() == weather.seen.total() - useless
+    client.force_login(alice)
+    page = client.get(f"/debates/{debate.pk}/models/").content.decode()
+    assert all(escape(sentence) in page for sentence in failed.values_list("message", flat=True))
     told = [notice.data["note"] for notice in notices if notice.event == "turn" and notice.data.get("note")]
     assert len(told) >= len(FAILURES)
