@@ -13,7 +13,7 @@ from django.conf import settings
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
-from debates.live import KEPT_ENTRIES, Notice, stream_key
+from debates.live import KEPT_ENTRIES, WATCHED_S, Notice, stream_key, watched_key
 
 logger = logging.getLogger(__name__)
 
@@ -34,6 +34,7 @@ class Hub:
         self._queues: dict[str, set[Queue]] = {}
         self._read_until: dict[str, bytes] = {}
         self._in_progress: dict[str, deque[Notice]] = {}
+        self._said_at: dict[str, float] = {}
         self._reader: asyncio.Task[None] | None = None
 
     def subscribe(self, conversation_id: uuid.UUID) -> Queue:
@@ -50,7 +51,7 @@ class Hub:
         key = stream_key(conversation_id)
         self._queues.get(key, set()).discard(queue)
         if not self._queues.get(key):
-            for memory in (self._queues, self._read_until, self._in_progress):
+            for memory in (self._queues, self._read_until, self._in_progress, self._said_at):
                 memory.pop(key, None)
 
     async def _read(self) -> None:
@@ -63,6 +64,7 @@ class Hub:
 
     async def _read_once(self) -> None:
         try:
+            await self._say_what_is_watched()
             await self._find_new_streams()
             if positions := {key: last for key, last in self._read_until.items() if key in self._queues}:
                 for key, entries in await self._redis.xread(positions, block=BLOCK_MS, count=500) or []:
@@ -72,6 +74,17 @@ class Hub:
             logger.warning("The live events cannot be read, viewers follow the database: %s", type(error).__name__)
             self._tell_all_to_look_again()
             await asyncio.sleep(RETRY_S)
+
+    async def _say_what_is_watched(self) -> None:
+        """Soon for a new one, and all again before it is forgotten."""
+        now = asyncio.get_running_loop().time()
+        due = [key for key in self._queues if now - self._said_at.get(key, float("-inf")) > WATCHED_S / 3]
+        if due:
+            async with self._redis.pipeline(transaction=False) as pipeline:
+                for key in due:
+                    pipeline.set(watched_key(key), 1, ex=WATCHED_S)
+                await pipeline.execute()
+            self._said_at.update(dict.fromkeys(due, now))
 
     async def _find_new_streams(self) -> None:
         """A stream is followed from its last entry on; what it tells of a turn in progress is passed on."""

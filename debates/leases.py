@@ -17,11 +17,12 @@ from typing import Any
 from django.conf import settings
 from django.db import Error as DatabaseFailure
 from django.db import transaction
-from django.db.models import DateTimeField, ExpressionWrapper, F, Q, QuerySet, Value
+from django.db.models import Count, DateTimeField, ExpressionWrapper, F, Q, QuerySet, Sum, Value
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce, Now
 
 from debates.models import Conversation
+from providers.base import Ear
 from providers.database import release_connection as release_connection
 
 logger = logging.getLogger(__name__)
@@ -43,6 +44,7 @@ class Lease:
     lost: bool = False
     touched_at: float = field(default_factory=time.monotonic)
     counted_at: float = field(default_factory=time.monotonic)
+    ear: Ear = field(default_factory=Ear)
 
     def touch(self) -> None:
         """Tell the keeper that the run is alive; a run that hangs stops being renewed."""
@@ -110,6 +112,7 @@ class Keeper:
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._renewed_at = 0.0
+        self._waking = False
 
     @contextmanager
     def holding(self, lease: Lease) -> Iterator[Lease]:
@@ -131,6 +134,9 @@ class Keeper:
         while held := self._still_held():
             try:
                 self.look(held)
+                for lease in held:
+                    if lease.lost or self._waking:
+                        lease.ear.wake()
                 self.renew(held)
                 away = False
             except DatabaseFailure as error:
@@ -141,6 +147,10 @@ class Keeper:
             time.sleep(POLL_S)
         release_connection()
 
+    def wake_all(self) -> None:
+        """From now on all runs hear of it soon that they must end; may be called by a signal handler."""
+        self._waking = True
+
     def _still_held(self) -> list[Lease]:
         with self._lock:
             if not self._held:
@@ -148,7 +158,13 @@ class Keeper:
             return list(self._held.values())
 
     def look(self, held: list[Lease]) -> None:
-        """Mark the leases that were lost."""
+        """Mark the leases that were lost. Count and sum of the fences tell at once that none was: a debate that ended
+        is missing, and a fence only grows."""
+        own = Conversation.objects.filter(lease_owner=PROCESS, status=Status.RUNNING)
+        alive = [lease for lease in held if not lease.lost]
+        found = own.aggregate(count=Count("pk"), fences=Sum("fence", default=0))
+        if (found["count"], found["fences"]) == (len(alive), sum(lease.fence for lease in alive)):
+            return
         ids = {lease.conversation_id for lease in held}
         rows = Conversation.objects.filter(pk__in=ids, status=Status.RUNNING).values_list("pk", "fence")
         current = dict(rows)

@@ -6,6 +6,7 @@ was missed, so a lost entry costs nothing; and a broken Redis never stops a deba
 
 import json
 import logging
+import threading
 import time
 import uuid
 from dataclasses import dataclass
@@ -19,9 +20,18 @@ from redis.retry import Retry
 
 from debates.models import Conversation
 from debates.payloads import Books, status_payload
+from providers.base import HURRY_S
 
 logger = logging.getLogger(__name__)
 
+# What only tells how far a turn has come, and is told again soon. While nobody watches it is told seldom, for those
+# who come in the middle of a turn.
+PASSING = ("turn", "text")
+UNWATCHED_S = UNWATCHED_PACE_S = 4.0
+# Web processes say again and again which debates are watched; workers ask for all of theirs at once.
+WATCHED_S = 6
+ASK_AGAIN_S = 0.5
+FORGOTTEN_S = 10.0
 KEPT_ENTRIES = 64
 KEPT_S = 3600
 SILENCE_AFTER_FAILURE_S = 2.0
@@ -51,6 +61,10 @@ def stream_key(conversation_id: uuid.UUID) -> str:
     return f"debate:{conversation_id}:events"
 
 
+def watched_key(stream: str) -> str:
+    return f"{stream}:watched"
+
+
 def status_notices(conversation: Conversation, books: Books | None = None) -> list[Notice]:
     """The state of a debate, followed by the end when it has one. `books`: what is known of its totals."""
     payload = status_payload(conversation, books)
@@ -65,15 +79,59 @@ def publish_status(conversation: Conversation) -> None:
         publish(conversation.pk, notice)
 
 
+class _Audience:
+    """Which of the debates that this process tells of nobody watches, and when they were told of last."""
+
+    def __init__(self, client: "redis.Redis") -> None:
+        self._redis = client
+        self._lock = threading.Lock()
+        self._asked_at = float("-inf")
+        self._seen_at: dict[str, float] = {}
+        self._unwatched: dict[str, float] = {}
+
+    def is_due(self, key: str) -> bool:
+        """Whether a passing notice is to be told now. Raises `RedisError`."""
+        now = time.monotonic()
+        self._seen_at[key] = now
+        if now - self._asked_at >= ASK_AGAIN_S and self._lock.acquire(blocking=False):
+            try:
+                self._ask(now)
+            finally:
+                self._lock.release()
+        told_at = self._unwatched.get(key)
+        if told_at is not None and now - told_at < UNWATCHED_S:
+            return False
+        if told_at is not None:
+            self._unwatched[key] = now
+        return True
+
+    def is_away(self, key: str) -> bool:
+        return key in self._unwatched
+
+    def _ask(self, now: float) -> None:
+        self._asked_at, before = now, self._unwatched
+        self._seen_at = {key: at for key, at in list(self._seen_at.items()) if now - at < FORGOTTEN_S}
+        keys = list(self._seen_at)
+        signs = self._redis.mget([watched_key(key) for key in keys])
+        alone = [key for key, sign in zip(keys, signs, strict=True) if sign is None]
+        self._unwatched = {key: before.get(key, float("-inf")) for key in alone}
+
+
 class _Bell:
     def __init__(self, url: str) -> None:
         self._redis = redis.Redis.from_url(url, socket_connect_timeout=1, socket_timeout=1, retry=Retry(NoBackoff(), 0))
         self._silent_until = 0.0
+        self._audience = _Audience(self._redis)
+
+    def pace(self, key: str) -> float:
+        return UNWATCHED_PACE_S if self._audience.is_away(key) else HURRY_S
 
     def ring(self, key: str, notice: Notice) -> None:
         if time.monotonic() < self._silent_until:
             return
         try:
+            if notice.event in PASSING and not self._audience.is_due(key):
+                return
             pipeline = self._redis.pipeline(transaction=False)
             pipeline.xadd(key, notice.fields(), maxlen=KEPT_ENTRIES, approximate=False)  # type: ignore[arg-type]
             pipeline.expire(key, KEPT_S)
@@ -89,6 +147,11 @@ class _Bell:
 @cache
 def _bell(url: str) -> _Bell:
     return _Bell(url)
+
+
+def pace(conversation_id: uuid.UUID) -> float:
+    """For how many seconds the words of a turn may be gathered: shortly while somebody watches."""
+    return _bell(settings.EVENTS_URL).pace(stream_key(conversation_id))
 
 
 def publish(conversation_id: uuid.UUID, notice: Notice) -> None:

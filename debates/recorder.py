@@ -10,6 +10,7 @@ import uuid
 from collections.abc import Callable
 from contextlib import closing
 from enum import Enum
+from functools import partial
 from itertools import chain
 
 from django.db import InterfaceError, OperationalError
@@ -60,6 +61,7 @@ def record(
     conversation_id: uuid.UUID,
     *,
     publish: Publish = live.publish,
+    pace: Callable[[uuid.UUID], float] = live.pace,
     must_hand_back: Callable[[], bool] = lambda: False,
 ) -> Outcome:
     lease = leases.claim(conversation_id)
@@ -67,6 +69,7 @@ def record(
         return Outcome.NOT_OURS
     with KEEPER.holding(lease):
         try:
+            lease.ear.pace = partial(pace, conversation_id)
             outcome = _play_or_fail(lease, publish, must_hand_back)
         except (LeaseLost, Conversation.DoesNotExist):
             outcome = Outcome.LEFT
@@ -95,7 +98,7 @@ def _play_or_fail(lease: Lease, publish: Publish, must_hand_back: Callable[[], b
 
 def _play(lease: Lease, publish: Publish, must_hand_back: Callable[[], bool]) -> Outcome:
     conversation = Conversation.objects.prefetch_related("seats").get(pk=lease.conversation_id)
-    account = Account(conversation)
+    account = Account(conversation, lease.ear)
     debate, transcript = debate_of(conversation, lease, account), transcript_of(conversation)
     exchange = Exchange.from_json(conversation.pending)
     publish(lease.conversation_id, live.status_notices(conversation)[0])

@@ -11,7 +11,7 @@ from django.db.models import Count, Q, QuerySet, Sum
 from debates.budget import Budget, BudgetUsedUp, exceeded
 from debates.models import Conversation
 from providers import calls
-from providers.base import ChatRequest, Chunk
+from providers.base import ChatRequest, Chunk, Ear
 from providers.calls import Errand
 from providers.database import release_connection
 from providers.models import ModelCall
@@ -71,8 +71,8 @@ class Account:
     """What a run asks models for, in which turn and on what budget, and what has been used. Nobody else asks them for
     this debate meanwhile, so that it need not be added up from the rows anew."""
 
-    def __init__(self, conversation: Conversation) -> None:
-        self.conversation, self.trace_id = conversation, uuid.uuid4().hex
+    def __init__(self, conversation: Conversation, ear: Ear) -> None:
+        self.conversation, self.trace_id, self._ear = conversation, uuid.uuid4().hex, ear
         self._before, self._started = used_by(conversation), time.monotonic()
         self.turn = Used()
         self._round = 0
@@ -98,7 +98,7 @@ class Account:
         """Raises `BudgetUsedUp` before anything is sent, and what `calls.stream` raises."""
         self._check_budget()
         errand = self.errand(ModelCall.Purpose.DEBATE, sender)
-        yield from calls.stream(profile, request, errand, last_resort=last_resort)
+        yield from calls.stream(profile, replace(request, ear=self._ear), errand, last_resort=last_resort)
 
     def _add(self, used: Used) -> None:
         self._before, self.turn = self._before + used, self.turn + used

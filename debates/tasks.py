@@ -66,6 +66,7 @@ def _send(conversation_id: uuid.UUID) -> None:
 def hand_debates_back(**_: Any) -> None:
     """The threads pool cannot end its tasks (celery#10490), so every recorder looks at this event and leaves."""
     SHUTTING_DOWN.set()
+    leases.KEEPER.wake_all()
 
 
 @worker_ready.connect

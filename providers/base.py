@@ -21,7 +21,7 @@ A provider returns what the model *intends*; executing a tool call is the caller
       EmptyReply                  the reply ended without a word and without a tool call
 """
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, ClassVar, Literal, Protocol, TypeVar
@@ -61,14 +61,38 @@ class ChatMessage:
     reasoning: str = ""
 
 
+# Waking another thread costs more than reading a piece of text, so pieces are gathered for so long.
+HURRY_S = 0.05
+
+
+def _in_a_hurry() -> float:
+    return HURRY_S
+
+
+def _nobody_to_wake() -> None:
+    pass
+
+
+@dataclass(eq=False, slots=True)
+class Ear:
+    """How closely somebody listens to a stream. Both may be called from any thread.
+
+    `pace`: for how many seconds pieces of text may be gathered now; nothing is heard for no longer than that or
+    `TICK_S`. `wake` lets the listener hear a `Tick` at once; the stream sets it while it is waited for."""
+
+    pace: Callable[[], float] = _in_a_hurry
+    wake: Callable[[], None] = _nobody_to_wake
+
+
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """`options` holds only keys of `OPTIONS`; a provider sends those that its server knows."""
+    """`options` holds only keys of `OPTIONS`; a provider sends those that its server knows. `ear` is who listens."""
 
     model: str
     messages: tuple[ChatMessage, ...]
     tools: tuple[ToolSpec, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
+    ear: Ear = field(default_factory=Ear, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ from contextlib import suppress
 from typing import Any
 
 import redis
-from django.core.cache import cache
 
 from providers.base import (
     CircuitOpen,
@@ -29,6 +28,7 @@ from providers.base import (
     TooSlow,
     WrongCall,
 )
+from providers.shared_cache import shared
 
 THRESHOLD = 5
 OPEN_S = 5
@@ -58,7 +58,7 @@ class Circuit:
     def admit(self, *, last_resort: bool) -> None:
         """Raises `CircuitOpen` when nothing may be sent now. `last_resort`: there is no other model to ask."""
         with suppress(*_AWAY):
-            known = cache.get_many([self._failures, self._opened])
+            known = shared().get_many([self._failures, self._opened])
             self._had_failed = self._failures in known
             if opened := known.get(self._opened):
                 self._pass(opened, last_resort=last_resort)
@@ -68,7 +68,7 @@ class Circuit:
             return
         if (left_s := opened["until"] - clock()) > 0:
             raise _left_alone(opened["said"], left_s)
-        self._is_probe = cache.add(self._probe, 1, OPEN_S)
+        self._is_probe = shared().add(self._probe, 1, OPEN_S)
         if not self._is_probe:
             raise _left_alone(opened["said"], LOOK_AGAIN_S)
 
@@ -76,14 +76,14 @@ class Circuit:
         """The first word came. The next failure opens it again, until a whole reply has come."""
         if self._is_probe:
             with suppress(*_AWAY):
-                cache.set(self._failures, THRESHOLD - 1, REMEMBERED_S)
-                cache.delete_many([self._opened, self._probe])
+                shared().set(self._failures, THRESHOLD - 1, REMEMBERED_S)
+                shared().delete_many([self._opened, self._probe])
             self._had_failed, self._is_probe = True, False
 
     def answered(self) -> None:
         if self._had_failed:
             with suppress(*_AWAY):
-                cache.delete_many([self._failures, self._opened, self._probe])
+                shared().delete_many([self._failures, self._opened, self._probe])
 
     def failed(self, error: ProviderError, *, with_tools: bool = False) -> None:
         """`with_tools`: the request offered some, and a server may say that a model is missing when it takes none."""
@@ -93,15 +93,15 @@ class Circuit:
             self._open(error, REFUSED_S, for_good=True)
         elif isinstance(error, _FOR_NOW) and not isinstance(error, _NO_FAULT):
             with suppress(*_AWAY, ValueError):  # or it was forgotten between the two
-                cache.add(self._failures, 0, REMEMBERED_S)
-                if cache.incr(self._failures) >= THRESHOLD:
+                shared().add(self._failures, 0, REMEMBERED_S)
+                if shared().incr(self._failures) >= THRESHOLD:
                     self._open(error, OPEN_S, for_good=False)
 
     def _open(self, error: ProviderError, seconds: float, *, for_good: bool) -> None:
         entry = {"until": clock() + seconds, "said": str(error), "for_good": for_good}
         with suppress(*_AWAY):
-            cache.set(self._opened, entry, seconds if for_good else REMEMBERED_S)
-            cache.delete(self._probe)
+            shared().set(self._opened, entry, seconds if for_good else REMEMBERED_S)
+            shared().delete(self._probe)
 
 
 def _left_alone(said: str, seconds: float) -> CircuitOpen:

@@ -7,7 +7,8 @@ from contextlib import suppress
 from typing import Any
 
 import redis
-from django.core.cache import cache
+
+from providers.shared_cache import shared
 
 DAY_S = 86_400
 
@@ -25,15 +26,15 @@ class Memory:
     def get(self, server: str, model: str) -> Any:
         """None when nothing is known."""
         with suppress(redis.RedisError, OSError):
-            if (shared := cache.get(self._key(server, model))) is not None:
-                return shared
+            if (known := shared().get(self._key(server, model))) is not None:
+                return known
         learned_at, value = self._here.get((server, model), (float("-inf"), None))
         return value if clock() - learned_at < self._lasts_s else None
 
     def put(self, server: str, model: str, value: Any) -> None:
         self._here[server, model] = clock(), value
         with suppress(redis.RedisError, OSError):  # this process knows; the others find out in their turn
-            cache.set(self._key(server, model), value, self._lasts_s)
+            shared().set(self._key(server, model), value, self._lasts_s)
 
     def _key(self, server: str, model: str) -> str:
         """An address may hold a password, and a model's name what no key may."""

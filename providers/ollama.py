@@ -69,7 +69,7 @@ class OllamaProvider:
     def stream(self, request: ChatRequest) -> Generator[Chunk, None, None]:
         def send(body: Body) -> Generator[Chunk, None, None]:
             reply = _Reply(request)
-            return pump(self._chunks(request, reply, body), lambda: Tick(loading=not reply.begun))
+            return pump(self._chunks(request, reply, body), lambda: Tick(loading=not reply.begun), request.ear)
 
         return adapting(self._server.address, arguments_of(request, self._window(request)), send)
 

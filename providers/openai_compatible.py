@@ -72,7 +72,7 @@ class OpenAICompatibleProvider:
 
     def stream(self, request: ChatRequest) -> Generator[Chunk, None, None]:
         body = body_of(request)
-        return adapting(self._server.address, body, lambda sent: pump(self._chunks(request, sent)))
+        return adapting(self._server.address, body, lambda sent: pump(self._chunks(request, sent), ear=request.ear))
 
     def models(self) -> list[ModelInfo]:
         try:

@@ -13,12 +13,11 @@ from itertools import groupby
 from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
 
-from providers.base import TICK_S, Chunk, ReasoningChunk, TextChunk, Tick
+import uvloop
+
+from providers.base import TICK_S, Chunk, Ear, ReasoningChunk, TextChunk, Tick
 
 T = TypeVar("T")
-
-# Waking another thread costs more than reading a chunk, so chunks are gathered and handed over at most this often.
-GATHER_S = 0.05
 
 
 class PerProcess(Generic[T]):
@@ -44,7 +43,7 @@ class PerProcess(Generic[T]):
 
 
 def _start_loop() -> asyncio.AbstractEventLoop:
-    loop = asyncio.new_event_loop()
+    loop = uvloop.new_event_loop()
     threading.Thread(target=loop.run_forever, name="model-traffic", daemon=True).start()
     return loop
 
@@ -55,7 +54,8 @@ _loop = PerProcess(_start_loop)
 class _Handover:
     """Gathers chunks inside the loop; None in the queue is the end."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, ear: Ear) -> None:
+        self.ear = ear
         self.queue: SimpleQueue[list[Chunk] | None] = SimpleQueue()
         self._loop = loop
         self._gathered: list[Chunk] = []
@@ -74,7 +74,7 @@ class _Handover:
         if self._gathered:
             self.queue.put(list(merged(self._gathered)))
             self._gathered = []
-            self._next_at = self._loop.time() + GATHER_S
+            self._next_at = self._loop.time() + self.ear.pace()
 
 
 def merged(chunks: list[Chunk]) -> Iterator[Chunk]:
@@ -95,15 +95,21 @@ async def _drive(chunks: AsyncGenerator[Chunk, None], handover: _Handover) -> No
         handover.flush()
 
 
-def pump(chunks: AsyncGenerator[Chunk, None], tick: Callable[[], Tick] = Tick) -> Generator[Chunk, None, None]:
-    """Run `chunks` in the loop and yield what it yields, and a `tick` whenever nothing came for `TICK_S`.
+def pump(
+    chunks: AsyncGenerator[Chunk, None],
+    tick: Callable[[], Tick] = Tick,
+    ear: Ear | None = None,
+) -> Generator[Chunk, None, None]:
+    """Run `chunks` in the loop and yield what it yields, gathered at the pace of the `ear`, and a `tick` whenever
+    nothing came for `TICK_S`, or for that pace where it is longer, or somebody wakes the ear.
 
     An exception of `chunks` comes out here. Closing this generator cancels `chunks` at whatever it waits for.
     """
     loop = _loop.get()
-    handover = _Handover(loop)
+    handover = _Handover(loop, ear or Ear())
     future = asyncio.run_coroutine_threadsafe(_drive(chunks, handover), loop)
     future.add_done_callback(lambda _: handover.queue.put(None))
+    handover.ear.wake = lambda: handover.queue.put([tick()])
     try:
         while (batch := _next_batch(handover, tick)) is not None:
             yield from batch
@@ -114,7 +120,7 @@ def pump(chunks: AsyncGenerator[Chunk, None], tick: Callable[[], Tick] = Tick) -
 
 def _next_batch(handover: _Handover, tick: Callable[[], Tick]) -> list[Chunk] | None:
     try:
-        return handover.queue.get(timeout=TICK_S)
+        return handover.queue.get(timeout=max(handover.ear.pace(), TICK_S))
     except Empty:
         return [tick()]
 

@@ -6,8 +6,8 @@ from contextlib import suppress
 
 import redis
 
+from providers.shared_cache import shared
 from tools_app.base import FailureKind, ToolFailure
-from tools_app.shared_cache import shared
 
 LONGEST_S = 3600.0
 _CLOSING = (FailureKind.RATE, FailureKind.QUOTA, FailureKind.UPSTREAM)

@@ -12,10 +12,10 @@ import redis
 from django.db import connections
 
 from providers.base import TICK_S, Tick
+from providers.shared_cache import shared
 from tools_app import arguments, closed
 from tools_app.audit import Errand
 from tools_app.base import FailureKind, Found, Outcome, Permission, Tool, ToolFailure
-from tools_app.shared_cache import shared
 
 logger = logging.getLogger(__name__)
 

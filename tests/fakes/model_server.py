@@ -210,14 +210,14 @@ async def _silence(seconds: float) -> None:
         await asyncio.sleep(seconds)
 
 
-def sentences(delay_s: float = 0, words: int = 40) -> Callable[[Request], Reply]:
+def sentences(delay_s: float = 0, words: int = 40, gap_s: float = 0) -> Callable[[Request], Reply]:
     """A script that answers every request with `words` words, one a chunk, that name the turn."""
     turns = itertools.count(1)
 
     def script(_: Request) -> Reply:
         turn = next(turns)
         text = ["Turn", f" {turn}:", *(f" word{number}" for number in range(3, words)), f" word{words}."]
-        return Reply(text, delay_s=delay_s, usage=(100, words))
+        return Reply(text, delay_s=delay_s, gap_s=gap_s, usage=(100, words))
 
     return script
 
@@ -227,8 +227,9 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--delay-ms", type=float, default=0)
     parser.add_argument("--chunks", type=int, default=40)
+    parser.add_argument("--gap-ms", type=float, default=0, help="between two chunks")
     options = parser.parse_args()
-    server = ModelServer(sentences(options.delay_ms / 1000, options.chunks), options.port)
+    server = ModelServer(sentences(options.delay_ms / 1000, options.chunks, options.gap_ms / 1000), options.port)
     print(server.url, flush=True)
     server.run()
 

@@ -7,10 +7,10 @@ import pytest
 from django.contrib.auth.models import User
 from pytest_django import Settings
 
+from providers.shared_cache import shared
 from tests.tools_app.tools import asked, found, run, session, tool
 from tools_app import closed, registry
 from tools_app.base import Call, FailureKind, Found, ToolFailure
-from tools_app.shared_cache import shared
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

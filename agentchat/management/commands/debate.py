@@ -26,6 +26,7 @@ from debates.errors import AgentsDisabled, DebateError, InvalidDebate, WrongStat
 from debates.models import Conversation
 from debates.proposals import DebateProposal, SeatProposal
 from debates.sides import for_and_against
+from providers.base import HURRY_S
 from tools_app.arguments import in_short
 from tools_app.cleaning import clean_line, cut
 
@@ -108,7 +109,7 @@ def _play(conversation: Conversation, *, as_json: bool) -> None:
         show(notice)
 
     try:
-        outcome = recorder.record(conversation.pk, publish=publish)
+        outcome = recorder.record(conversation.pk, publish=publish, pace=lambda _: HURRY_S)
     except KeyboardInterrupt:
         _stop(conversation)
         raise
