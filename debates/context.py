@@ -30,8 +30,8 @@ class Reminder(Enum):
 class Form:
     """In what form an agent is asked. The first one is the plain one; `recovery.py` knows what else to try.
 
-    `history`: how many messages of the transcript are shown, all that the debate allows when None; `on_trial`: it was
-    shortened without the server's saying so. `tools_refused`: the server refused the request with tools. `options`
+    `history`: how many messages of the transcript are shown at most, what the debate allows when None; `on_trial`: it
+    was shortened without the server's saying so. `tools_refused`: the server refused the request with tools. `options`
     stand above the speaker's own."""
 
     history: int | None = None
@@ -137,13 +137,21 @@ def _reminders(debate: Debate, speaker: Speaker, form: Form) -> list[str]:
 def _dialogue(
     debate: Debate, said: Sequence[Said], speaker: Speaker, material: str, form: Form
 ) -> tuple[ChatMessage, ...]:
-    size = debate.history_size if form.history is None else form.history
-    window = said[-max(size, _since(said, speaker.sender.opponent)) :]
+    shown = _window_size(len(said), debate.history_size if form.history is None else form.history)
+    window = said[-max(shown, _since(said, speaker.sender.opponent)) :]
     turns = [("user", _opening_line(debate, said, window, speaker))]
     turns += [_as_seen_by(speaker.sender, message) for message in window]
     if material:
         turns.insert(-1, ("user", material))
     return (ChatMessage("system", _system_message(debate, said, speaker)), *_alternating(turns))
+
+
+def _window_size(said: int, most: int) -> int:
+    """How many of so many messages are shown. A window of eight or more slides by several rounds at once: in between
+    the prompt begins as it did in the turn before, and a server that keeps its prefix reads only what is new."""
+    beyond, step = said - most, max(2, most // 4 * 2)
+    left_out_early = -beyond % step // 2 * 2 if beyond > 0 else 0  # whole rounds, so that both agents see as much
+    return most - left_out_early
 
 
 def _since(said: Sequence[Said], sender: Sender) -> int:

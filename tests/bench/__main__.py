@@ -10,6 +10,7 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -77,21 +78,23 @@ def main() -> None:
         floor = measured("plain", "{url}", str(TURNS), "whole")
         streamed = measured("plain", "{url}", str(TURNS), "streamed")
         ours = measured("ours", str(TURNS), environment=environment)
-        calls = _gateway(environment)
+        calls = _printed_by("gateway", environment)
         valkey.stop()
+    prompts = _printed_by("prefix", {**environment, "AI_PROFILE": "embedded", "EMBEDDED_MODEL_PATH": ""})
     _print(floor, streamed, ours)
     print(
         f"A tool call costs {calls['median_ms']:.1f} ms beside its own request (median; p95 {calls['p95_ms']:.1f}; the "
         f"target is under {GATEWAY_TARGET_MS} ms). Three calls of 1 s in one reply take {calls['three_s']:.2f} s."
     )
+    _print_prompts(prompts)
 
 
-def _gateway(environment: dict[str, str]) -> dict[str, float]:
+def _printed_by(module: str, environment: dict[str, str]) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         own = {**os.environ, **environment, "VAR_DIR": folder}
-        command = [sys.executable, "-m", "tests.bench.gateway"]
+        command = [sys.executable, "-m", f"tests.bench.{module}"]
         done = subprocess.run(command, env=own, check=True, capture_output=True, text=True)
-    figures: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    figures: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return figures
 
 
@@ -110,6 +113,17 @@ def _print(floor: Figures, streamed: Figures, ours: Figures) -> None:
     console.print(table)
     more = ours.median - floor.median
     console.print(f"The median is {more:+.1f} ms beside the floor; the target is under {TARGET_MS:+d} ms.")
+
+
+def _print_prompts(prompts: dict[str, dict[str, float]]) -> None:
+    table = Table(
+        "prompt", "tokens read", "tokens kept", "ms a turn", "ratio", title="A debate of two on the embedded model"
+    )
+    floor = prompts["as it is"]["turn_ms"]
+    for name, figures in prompts.items():
+        counts = (f"{figures['read']:.0f}", f"{figures['kept']:.0f}", f"{figures['turn_ms']:.0f}")
+        table.add_row(name, *counts, f"{figures['turn_ms'] / floor:.2f}")
+    Console(width=120).print(table)
 
 
 if __name__ == "__main__":

@@ -56,8 +56,9 @@ def test_every_request_holds_what_it_must(history_size: int, length: int) -> Non
     assert roles[0] == "system" and roles[-1] == "user"
     assert all(first != second for first, second in pairwise(roles))
     assert "Tax land?" in messages[0][1]
-    for message in said:
-        assert texts.count(message.content) == (1 if message in said[-history_size:] else 0)
+    shown = [message for message in said if message.content in texts]
+    assert shown == said[length - len(shown) :] and all(texts.count(message.content) == 1 for message in shown)
+    assert min(length, history_size // 2 + 1) <= len(shown) <= history_size
     if said:
         assert messages[-1][1].endswith(said[-1].content)
 

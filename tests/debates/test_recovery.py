@@ -237,7 +237,7 @@ def test_what_fits_is_remembered_for_the_next_turn(provider: ScriptedProvider) -
     debate = Debate("Tax?", speakers, 6, stop_phrases=["goodbye"], round_pause_s=0)
     list(run(debate, HISTORY, keeper=Timekeeper(Time().clock, Time().sleep)))
     shown = [str(request.messages).count("Speech number") for request in provider.requests[:4]]
-    assert shown == [8, 4, 7, 2]  # Ada, Ada again, Bo with all of it, Ada
+    assert shown == [8, 4, 5, 2]  # Ada, Ada again, Bo with all that the debate allows, Ada
 
 
 def test_no_word_to_a_large_prompt_means_that_it_was_too_long(provider: ScriptedProvider) -> None:
