@@ -37,6 +37,8 @@ class Job:
 
 @dataclass(frozen=True)
 class Took:
+    """`share` of the ideal; CPU a turn; memory and descriptors a debate, beside the idle workers."""
+
     seconds: float
     share: float
     cpu_ms: float
@@ -93,7 +95,6 @@ def play(job: Job) -> Took:
         _driver("wait-for-workers", job, own)
         idle = [_resources(worker) for worker in workers]
         cpu_before = sum(_cpu_s(worker) for worker in workers)
-        started = time.monotonic()
         driver = subprocess.Popen(
             [sys.executable, "-m", "tests.bench.drive", "play", *_told(job)], cwd=BASE_DIR, env=own
         )
@@ -101,7 +102,6 @@ def play(job: Job) -> Took:
         while driver.poll() is None:
             time.sleep(0.5)
             peak.append([_resources(worker) for worker in workers])
-        seconds = time.monotonic() - started
         assert driver.returncode == 0
         cpu_s = sum(_cpu_s(worker) for worker in workers) - cpu_before
         took = float((Path(folder) / "took").read_text())
