@@ -12,13 +12,13 @@ class Desk(Protocol):
 
     def prepare(self) -> Generator[Progress, None, None]:
         """At the beginning of a turn: put away what one that was broken off has left, and look things up for an agent
-        whose model does not do so itself."""
+        whose model does not do so itself. Raises `ProviderError` when the turn may not begin."""
 
     def material(self) -> str:
         """What the agent is shown beside the transcript: known sources, how the last message's citations were checked,
         its notebook, and what the briefing found. Empty when there is nothing."""
 
-    def offered(self) -> tuple[ToolSpec, ...]:
+    def offered(self, provider: str, model: str) -> tuple[ToolSpec, ...]:
         """The tools that the model may call now."""
 
     def run(self, calls: Sequence[ToolCall]) -> Generator[Progress, None, tuple[Answer, ...]]:
@@ -37,7 +37,7 @@ class BareDesk:
     def material(self) -> str:
         return ""
 
-    def offered(self) -> tuple[ToolSpec, ...]:
+    def offered(self, provider: str, model: str) -> tuple[ToolSpec, ...]:
         return ()
 
     def run(self, calls: Sequence[ToolCall]) -> Generator[Progress, None, tuple[Answer, ...]]:

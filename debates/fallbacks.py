@@ -5,7 +5,6 @@ from dataclasses import replace
 from functools import partial
 
 from debates import recovery
-from debates.budget import BudgetUsedUp
 from debates.context import Debate, Form, Speaker
 from debates.events import Event, Sender, TurnRestarted
 from debates.listening import Reply, listen
@@ -34,10 +33,10 @@ def ask(
             asked = debate.spoken_by(candidate)
             try:
                 return (yield from listen(asked, candidate, form, partial(request_for, asked), watch))
-            except BudgetUsedUp:
-                raise
             except ProviderError as error:
                 errors.append(error)
+                if recovery.is_the_end(error, debate, watch):
+                    raise
         rounds += 1
         if not _may_come_back(errors, watch.passed_s() - since_s, rounds):
             raise ProviderError(" ".join(dict.fromkeys(map(str, errors)))) from errors[-1]
@@ -56,4 +55,4 @@ def in_order(speaker: Speaker) -> Sequence[Speaker]:
 
 def _may_come_back(errors: Sequence[ProviderError], failing_s: float, rounds: int) -> bool:
     within = failing_s < recovery.OUTAGE_S and rounds <= recovery.MOST_WAITS
-    return within and any(error.retryable for error in errors)
+    return within and any(map(recovery.is_away, errors))

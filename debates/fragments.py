@@ -72,6 +72,9 @@ class Fragments:
         match notice.event:
             case "status" | "end":
                 return self._changed(notice.data)
+            case "totals":
+                self._state["totals"] = notice.data
+                return self._render("debates/_totals.html")
             case "turn" | "text" | "tool":
                 return self._speaking(notice)
             case "message":

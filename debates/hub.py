@@ -21,6 +21,8 @@ QUEUE_LENGTH = 100
 BLOCK_MS = 200
 RETRY_S = 1.0
 IN_PROGRESS = ("turn", "text", "tool")
+# It neither tells of a turn nor ends one.
+BESIDE = ("totals",)
 
 # In a viewer's queue: something may have been missed, read the database again.
 LOOK_AGAIN = None
@@ -93,7 +95,8 @@ class Hub:
             if key not in self._queues:
                 continue
             self._read_until[key] = newest[0][0] if newest else b"0-0"
-            told = takewhile(_is_in_progress, (Notice.from_fields(fields) for _, fields in newest))
+            entries = (Notice.from_fields(fields) for _, fields in newest)
+            told = takewhile(_is_in_progress, (notice for notice in entries if notice.event not in BESIDE))
             for notice in reversed(list(told)):
                 self._remember(key, notice)
             for queue in self._queues[key]:
@@ -112,6 +115,8 @@ class Hub:
 
     def _remember(self, key: str, notice: Notice) -> None:
         """Of a turn in progress its look-ups and, last, where it is; each notice of that holds all before."""
+        if notice.event in BESIDE:
+            return
         if not _is_in_progress(notice):
             self._in_progress.pop(key, None)
             return

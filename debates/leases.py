@@ -50,11 +50,6 @@ class Lease:
         """Tell the keeper that the run is alive; a run that hangs stops being renewed."""
         self.touched_at = time.monotonic()
 
-    def more_time_run(self) -> Combinable:
-        """The debate's `ran_s` with what came to it since it was counted last."""
-        before, self.counted_at = self.counted_at, time.monotonic()
-        return F("ran_s") + (self.counted_at - before)
-
     def rows(self) -> "QuerySet[Conversation]":
         return Conversation.objects.filter(pk=self.conversation_id, fence=self.fence, status=Status.RUNNING)
 
@@ -87,15 +82,24 @@ def claim(conversation_id: uuid.UUID) -> Lease | None:
 def guarded(lease: Lease, **changes: Any) -> Iterator[None]:
     """One transaction that writes only while the lease holds, renews it and applies `changes`. Raises `LeaseLost`."""
     with transaction.atomic():
-        kept = {"lease_until": from_now(settings.LEASE_TTL_S), "ran_s": lease.more_time_run()}
+        now = time.monotonic()
+        kept = {"lease_until": from_now(settings.LEASE_TTL_S), "ran_s": F("ran_s") + (now - lease.counted_at)}
         if not lease.rows().update(**kept, **changes):
             raise LeaseLost
         yield
+    lease.counted_at = now
 
 
 def give_back(lease: Lease) -> None:
     """Let another worker go on at once: the lease has run out, also by a clock that counts in milliseconds."""
-    lease.rows().update(lease_until=from_now(-1), ran_s=lease.more_time_run())
+    count_time(lease)
+    lease.rows().update(lease_until=from_now(-1))
+
+
+def count_time(lease: Lease) -> None:
+    """The time since it was counted last, of a run that ends without writing anything more."""
+    rows = Conversation.objects.filter(pk=lease.conversation_id, fence=lease.fence)
+    rows.update(ran_s=F("ran_s") + (time.monotonic() - lease.counted_at))
 
 
 def abandoned() -> "QuerySet[Conversation]":

@@ -19,7 +19,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from debates.models import Conversation
-from debates.payloads import Books, status_payload
+from debates.payloads import status_payload
 from providers.base import HURRY_S
 
 logger = logging.getLogger(__name__)
@@ -39,7 +39,7 @@ SILENCE_AFTER_FAILURE_S = 2.0
 
 @dataclass(frozen=True)
 class Notice:
-    """One event for viewers: `status`, `turn`, `text`, `tool`, `message` (with its position) or `end`."""
+    """One event for viewers: `status`, `totals`, `turn`, `text`, `tool`, `message` (with its position) or `end`."""
 
     event: str
     data: dict[str, Any]
@@ -65,9 +65,9 @@ def watched_key(stream: str) -> str:
     return f"{stream}:watched"
 
 
-def status_notices(conversation: Conversation, books: Books | None = None) -> list[Notice]:
-    """The state of a debate, followed by the end when it has one. `books`: what is known of its totals."""
-    payload = status_payload(conversation, books)
+def status_notices(conversation: Conversation) -> list[Notice]:
+    """The state of a debate, followed by the end when it has one."""
+    payload = status_payload(conversation)
     notices = [Notice("status", payload)]
     if conversation.is_terminal:
         notices.append(Notice("end", {key: payload[key] for key in ("status", "end_reason", "error")}))

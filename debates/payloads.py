@@ -55,7 +55,7 @@ def status_payload(conversation: Conversation, books: Books | None = None) -> di
         "max_rounds": conversation.max_rounds,
         "started_at": _iso(conversation.started_at),
         "ended_at": _iso(conversation.ended_at),
-        "totals": _totals(used[conversation.pk]),
+        "totals": totals_payload(used[conversation.pk]),
         "budget_tokens": budget.tokens,
         "budget_cost": money(budget.cost),
         "budget_minutes": budget.minutes,
@@ -68,7 +68,7 @@ def books_of(conversations: Sequence[Conversation]) -> Books:
     return open_approvals(conversations), used_by_each(conversations)
 
 
-def _totals(used: Used) -> dict[str, Any]:
+def totals_payload(used: Used) -> dict[str, Any]:
     """`cost` is the part that is known, in US dollars, and null where nothing is."""
     return {
         "prompt_tokens": used.prompt_tokens,

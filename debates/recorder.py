@@ -35,7 +35,7 @@ from debates.live import Notice
 from debates.loading import debate_of, transcript_of
 from debates.models import Conversation, Message
 from debates.narrator import Narrator
-from debates.payloads import message_payload
+from debates.payloads import message_payload, totals_payload
 from debates.runner import run
 from debates.spending import Account
 from providers import calls, registry
@@ -73,6 +73,8 @@ def record(
             outcome = _play_or_fail(lease, publish, must_hand_back)
         except (LeaseLost, Conversation.DoesNotExist):
             outcome = Outcome.LEFT
+    if outcome is Outcome.LEFT:
+        leases.count_time(lease)
     if outcome is Outcome.LEFT and not Conversation.objects.filter(pk=conversation_id).exists():
         audit.forget(conversation_id)  # what was written down after it was deleted
         calls.forget(conversation_id)
@@ -110,6 +112,7 @@ def _play(lease: Lease, publish: Publish, must_hand_back: Callable[[], bool]) ->
             if lease.lost:
                 return Outcome.LEFT
             if must_hand_back():
+                events.close()  # what its requests have used is written down before another worker reads it
                 leases.give_back(lease)
                 return Outcome.HANDED_BACK
             for notice in chain(_keep(lease, event, account), narrator.tell(event)):
@@ -125,7 +128,7 @@ def _keep(lease: Lease, event: Event, account: Account) -> list[Notice]:
         case TurnStarted(round_number, sender):
             account.begin_turn(round_number, sender)
         case TurnRestarted():
-            return _totals(account)
+            return [_totals(account)]
         case TurnFinished():
             return _save(lease, event, account)
         case TurnSuspended():
@@ -160,14 +163,11 @@ def _save(lease: Lease, turn: TurnFinished, account: Account) -> list[Notice]:
             total_ms=turn.total_ms,
         )
     leases.release_connection()
-    account.conversation.total_rounds = turn.round_number
-    return [Notice("message", message_payload(message), message.position), *_totals(account)]
+    return [Notice("message", message_payload(message), message.position), _totals(account)]
 
 
-def _totals(account: Account) -> list[Notice]:
-    """The state of a debate that runs, without asking the database."""
-    conversation = account.conversation
-    return live.status_notices(conversation, ({}, {conversation.pk: account.used}))
+def _totals(account: Account) -> Notice:
+    return Notice("totals", totals_payload(account.used))
 
 
 def _believable(count: int | None) -> int | None:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from debates.budget import BudgetUsedUp
 from debates.context import Debate, Form, Reminder
 from debates.exchange import SHORTENED_CHARS
 from debates.slips import CallCutOff, LostInContext, OthersLanguage, OthersVoice, Stalled
@@ -21,11 +22,14 @@ from providers.base import (
     ContextTooLong,
     CredentialsRefused,
     EmptyReply,
+    Loading,
     NotThisProtocol,
     ProviderError,
     QuotaUsedUp,
+    RateLimited,
     RequestRefused,
     ServerFailed,
+    ServerUnreachable,
     WrongCall,
 )
 
@@ -94,6 +98,16 @@ def _may_mean_tools(error: ProviderError) -> bool:
     """Servers say in many ways that a model takes no tools, some as if it were missing: only asking without shows."""
     other = CredentialsRefused | ContextTooLong | QuotaUsedUp | ContentRefused | NotThisProtocol
     return isinstance(error, RequestRefused) and not isinstance(error, other)
+
+
+def is_the_end(error: ProviderError, debate: Debate, watch: Watch) -> bool:
+    """Of the turn, whatever other models there are."""
+    return isinstance(error, BudgetUsedUp) or watch.passed_s() >= debate.turn_budget_s
+
+
+def is_away(error: ProviderError) -> bool:
+    """Nothing was generated, and its server may be back soon."""
+    return isinstance(error, ServerUnreachable | RateLimited | Loading)
 
 
 def _is(*kinds: type[ProviderError]) -> Callable[[ProviderError], bool]:

@@ -84,6 +84,7 @@ class Research:
         leases.release_connection()
 
     def prepare(self) -> Generator[Progress, None, None]:
+        self._account.check_budget()
         self._session.put_away_unasked()
         if self._mode != Mode.BRIEFING:
             return
@@ -116,8 +117,14 @@ class Research:
         leases.release_connection()
         return "\n\n".join(block for block in blocks if block)
 
-    def offered(self) -> tuple[ToolSpec, ...]:
-        return self._session.offered() if self._mode == Mode.NATIVE else ()
+    def offered(self, provider: str, model: str) -> tuple[ToolSpec, ...]:
+        return self._session.offered() if self._mode == Mode.NATIVE and self._takes_tools(provider, model) else ()
+
+    def _takes_tools(self, provider: str, model: str) -> bool:
+        """What holds for the agent's own model was decided with the mode."""
+        if (provider, model) == (self._seat.provider, self._seat.model):
+            return True
+        return not registry.profile(provider).tiny and capabilities.takes_tools(provider, model)
 
     def run(self, calls: Sequence[ToolCall]) -> Generator[Progress, None, tuple[Answer, ...]]:
         return (yield from self._released(self._session.run(calls)))

@@ -96,15 +96,16 @@ class Account:
         self, sender: str, profile: str, request: ChatRequest, *, last_resort: bool
     ) -> Generator[Chunk, None, None]:
         """Raises `BudgetUsedUp` before anything is sent, and what `calls.stream` raises."""
-        self._check_budget()
+        self.check_budget()
         errand = self.errand(ModelCall.Purpose.DEBATE, sender)
         yield from calls.stream(profile, replace(request, ear=self._ear), errand, last_resort=last_resort)
 
     def _add(self, used: Used) -> None:
         self._before, self.turn = self._before + used, self.turn + used
 
-    def _check_budget(self) -> None:
-        """The limits may have been set anew since the run began."""
+    def check_budget(self) -> None:
+        """The limits may have been set anew since the run began. Raises `BudgetUsedUp`."""
         self.conversation.refresh_from_db(fields=LIMITS)
+        release_connection()  # the request may not be sent at all, and its time is waited out
         if sentence := exceeded(budget_of(self.conversation), self.used):
             raise BudgetUsedUp(sentence)

@@ -1,6 +1,7 @@
 """One turn: an agent is asked, looks things up as often as it may, and speaks."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
+from functools import cache
 from typing import TypeVar
 
 from debates import fallbacks
@@ -15,6 +16,7 @@ from tools_app.base import Progress
 
 T = TypeVar("T")
 Outcome = TurnFinished | TurnFailed | TurnSuspended
+Offer = Callable[[str, str], tuple[ToolSpec, ...]]
 
 # After so many replies whose calls did not fit, and after so much of the turn's time, it goes on without tools.
 WRONG_REPLIES = 3
@@ -38,18 +40,18 @@ def take_turn(
     speaker, watch = debate.speakers[sender], Watch(keeper, keeper.clock())
     yield TurnStarted(round_number, sender, speaker.model)
     desk = speaker.desk(round_number, said)
-    if not exchange.messages:
-        yield from _watched(desk.prepare(), watch)
-    material = desk.material()
     try:
+        if not exchange.messages:
+            yield from _watched(desk.prepare(), watch)
+        material = desk.material()
         while True:
             if calls := exchange.unanswered:
                 answers = yield from _watched(desk.run(calls), watch)
                 exchange = exchange.answered(answers)
                 if any(answer.waiting for answer in answers):
                     return TurnSuspended(round_number, sender, exchange)
-            tools = _offer(debate, desk, exchange, watch)
-            reply = yield from _ask(debate, said, sender, material, exchange, tools, watch, history)
+            offer = _offer(debate, desk, exchange, watch)
+            reply = yield from _ask(debate, said, sender, material, exchange, offer, watch, history)
             debate = debate.spoken_by(reply.speaker)  # who stands in does so until the end of the turn
             history = history if reply.form.on_trial else reply.form.history or history
             exchange = exchange.heard(reply.content, reply.calls, reply.reasoning, reply.usage)
@@ -61,11 +63,12 @@ def take_turn(
         return TurnFailed(round_number, sender, str(error))
 
 
-def _offer(debate: Debate, desk: Desk, exchange: Exchange, watch: Watch) -> tuple[ToolSpec, ...]:
-    """The last request of a turn offers no tools, so that the agent always speaks."""
-    if exchange.requests >= debate.tool_iterations - 1 or exchange.wrong_replies >= WRONG_REPLIES:
-        return ()
-    return desk.offered() if watch.passed_s() < TIME_FOR_TOOLS * debate.turn_budget_s else ()
+def _offer(debate: Debate, desk: Desk, exchange: Exchange, watch: Watch) -> Offer:
+    """What a model is offered. The last request of a turn offers no tools, so that the agent always speaks."""
+    is_last = exchange.requests >= debate.tool_iterations - 1 or exchange.wrong_replies >= WRONG_REPLIES
+    if is_last or watch.passed_s() >= TIME_FOR_TOOLS * debate.turn_budget_s:
+        return lambda provider, model: ()
+    return cache(desk.offered)
 
 
 def _ask(
@@ -74,11 +77,13 @@ def _ask(
     sender: Sender,
     material: str,
     exchange: Exchange,
-    tools: tuple[ToolSpec, ...],
+    offer: Offer,
     watch: Watch,
     history: int,
 ) -> Generator[Event, None, Reply]:
     def request_in(debate: Debate, form: Form) -> ChatRequest:
+        speaker = debate.speakers[sender]
+        tools = offer(speaker.provider, speaker.model)
         messages = exchange.messages if form.whole_results else exchange.shortened().messages
         return request_for(debate, said, sender, material, messages, tools, form=form)
 

@@ -8,6 +8,7 @@ from django.conf import settings
 
 from providers import registry
 from providers.base import Finish, ModelInfo, ProviderError
+from providers.database import release_connection
 
 MILLION = 1_000_000
 # Prices change seldom.
@@ -57,6 +58,7 @@ def learn(profile: str, model: str) -> None:
     """Ask the server for its list, which may have prices, where none is known. It may not answer; then they stay
     unknown. Raises `UnknownProfile`."""
     if price_of(profile, model) is None:
+        release_connection()
         with suppress(ProviderError):
             registry.known_models(profile, max_age_s=_LEARNED_S)
 

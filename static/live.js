@@ -95,7 +95,7 @@
     });
   };
   const requests = byId("requests");
-  keepFresh(requests, ["turn", "message", "status", "end"], () => requests.open);
+  keepFresh(requests, ["turn", "totals", "status", "end"], () => requests.open);
   const books = byId("books");
   if (books) {
     books.open = window.matchMedia("(min-width: 84rem)").matches;

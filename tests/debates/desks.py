@@ -15,6 +15,7 @@ class FakeDesk:
         self.answers: dict[str, Answer] = {}
         self.ran: list[str] = []
         self.refused: list[tuple[str, str]] = []
+        self.without_tools: set[str] = set()
         self.briefed = 0
         self.shown = ""
 
@@ -25,8 +26,8 @@ class FakeDesk:
     def material(self) -> str:
         return self.shown
 
-    def offered(self) -> tuple[ToolSpec, ...]:
-        return (LOOK,)
+    def offered(self, provider: str, model: str) -> tuple[ToolSpec, ...]:
+        return () if model in self.without_tools else (LOOK,)
 
     def run(self, calls: Sequence[ToolCall]) -> Generator[Progress, None, tuple[Answer, ...]]:
         for call in calls:

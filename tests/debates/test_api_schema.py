@@ -9,7 +9,8 @@ from debates.api_events import document_events
 from debates.events import Sender, TextDelta, TurnStarted
 from debates.models import Conversation
 from debates.narrator import Narrator
-from debates.payloads import status_payload
+from debates.payloads import status_payload, totals_payload
+from providers.used import Used
 from tools_app.base import CallStarted
 from tools_app.models import Approval
 
@@ -72,8 +73,9 @@ def test_the_event_stream_is_documented(db: None) -> None:
     assert "text/event-stream" in documented["responses"]["200"]["content"]
     lines = documented["description"].splitlines()
     told = {re.findall(r"`(\w+)`", line)[0]: set(re.findall(r"`(\w+)`", line)[1:]) for line in lines if "| `" in line}
-    assert list(told) == ["status", "turn", "text", "tool", "message", "end"]
+    assert list(told) == ["status", "totals", "turn", "text", "tool", "message", "end"]
     assert told["status"] >= set(status_payload(Conversation()))
+    assert told["totals"] >= set(totals_payload(Used()))
     narrator = Narrator(lambda: 0)
     events = (TurnStarted(1, Sender.AGENT_A, "m"), CallStarted("look", ""), TextDelta("Well"))
     for notice in (notice for event in events for notice in narrator.tell(event)):

@@ -1,5 +1,6 @@
 """Another model speaks when an agent's own does not answer, and never in silence."""
 
+from collections.abc import Generator
 from dataclasses import replace
 
 import pytest
@@ -11,13 +12,18 @@ from debates.events import Event, Sender, TurnFailed, TurnFinished, TurnRestarte
 from debates.runner import run
 from debates.watch import Timekeeper
 from providers.base import (
+    ChatRequest,
+    Chunk,
     CircuitOpen,
     ContentRefused,
     CredentialsRefused,
+    EmptyReply,
+    ProviderError,
     RequestRefused,
     ServerUnreachable,
     ToolCall,
     ToolCallChunk,
+    WrongCall,
 )
 from providers.scripted import ScriptedProvider
 from tests.debates.desks import FakeDesk
@@ -158,3 +164,40 @@ def test_tools_that_a_stand_in_refuses_are_no_fault_of_the_agents_own_model(cast
     cast.second.enqueue("Without.")
     assert isinstance(cast.turn(cast.second)[-1], TurnFinished)
     assert cast.desk.refused == [("ollama", "second")]
+
+
+@pytest.mark.parametrize("kind", [EmptyReply, WrongCall])
+def test_what_costs_tokens_each_time_is_not_tried_in_rounds(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch, kind: type[ProviderError]
+) -> None:
+    monkeypatch.setattr(recovery, "MOST_WAITS", 120)
+    for _ in range(9):
+        cast.own.enqueue(kind("Nothing."))
+        cast.second.enqueue(kind("Nothing either."))
+    assert isinstance(cast.turn(cast.second)[-1], TurnFailed)
+    assert len(cast.own.requests) <= 4
+    assert len(cast.second.requests) <= 4
+
+
+def test_nobody_stands_in_when_the_time_of_the_turn_is_over(cast: Cast) -> None:
+    cast.own.enqueue(*[f"word{number} " for number in range(400)])
+    original = cast.own.stream
+
+    def slow(request: ChatRequest) -> Generator[Chunk, None, None]:
+        for chunk in original(request):
+            cast.now += 2
+            yield chunk
+
+    cast.own.stream = slow  # type: ignore[method-assign]
+    last = cast.turn(cast.second)[-1]
+    assert isinstance(last, TurnFailed)
+    assert not cast.second.requests
+
+
+def test_a_stand_in_is_offered_what_it_takes(cast: Cast) -> None:
+    cast.desk.without_tools = {"second"}
+    cast.own.enqueue(ContentRefused("No."))
+    cast.second.enqueue("Without.")
+    assert isinstance(cast.turn(cast.second)[-1], TurnFinished)
+    assert cast.own.requests[0].tools
+    assert not cast.second.requests[0].tools

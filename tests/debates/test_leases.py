@@ -2,12 +2,15 @@ import threading
 import uuid
 
 import pytest
+from django.contrib.auth.models import User
 from django.db import connection
+from django.db.models import F
 from pytest_django import Settings
 
-from debates import leases
+from debates import leases, services
 from debates.leases import Keeper, Lease, LeaseLost
 from debates.models import Conversation
+from debates.proposals import DebateProposal
 
 pytestmark = pytest.mark.django_db(transaction=True)
 Status = Conversation.Status
@@ -108,3 +111,34 @@ def test_the_keeper_never_renews_a_successors_lease(debate: Conversation) -> Non
     Conversation.objects.update(lease_owner="another process", lease_until=leases.from_now(-1))
     Keeper().renew([mine])
     assert claimed(debate)
+
+
+def test_the_run_of_a_lease_that_is_lost_is_woken(debate: Conversation, monkeypatch: pytest.MonkeyPatch) -> None:
+    lease = claimed(debate)
+    woken = threading.Event()
+    lease.ear.wake = woken.set
+    with leases.KEEPER.holding(lease):
+        services.stop(debate)
+        assert woken.wait(10)
+    assert lease.lost
+
+
+def test_all_runs_are_woken_when_their_process_must_end(debate: Conversation) -> None:
+    lease = claimed(debate)
+    woken = threading.Event()
+    lease.ear.wake = woken.set
+    keeper = leases.Keeper()
+    with keeper.holding(lease):
+        keeper.wake_all()
+        assert woken.wait(10)
+
+
+def test_one_lost_lease_among_many_is_found(alice: User, proposal: DebateProposal) -> None:
+    debates = [services.create_debate(alice, proposal, start=False).conversation for _ in range(3)]
+    held = [claimed(debate) for debate in debates]
+    keeper = leases.Keeper()
+    keeper.look(held)
+    assert [lease.lost for lease in held] == [False] * 3
+    Conversation.objects.filter(pk=debates[1].pk).update(fence=F("fence") + 1, lease_owner="another")
+    keeper.look(held)
+    assert [lease.lost for lease in held] == [False, True, False]

@@ -126,6 +126,7 @@ def test_a_viewer_who_comes_in_mid_turn_sees_its_look_ups(debate: Conversation, 
         live.publish(debate.pk, Notice("text", {**turn, "text": said}))
     for phase in ("called", "returned"):
         live.publish(debate.pk, Notice("tool", {**call, "phase": phase}))
+        live.publish(debate.pk, Notice("totals", {"failed": 1}))
     for said in ("So", "So far"):
         live.publish(debate.pk, Notice("text", {**turn, "text": said}))
 

@@ -49,7 +49,7 @@ def _told(fragments: Fragments, *notices: Notice) -> str:
 def test_the_page_hears_of_look_ups(client: Client, alice: User, debate: Conversation) -> None:
     client.force_login(alice)
     html = client.get(reverse("debates:detail", args=[debate.pk])).content.decode()
-    assert 'sse-swap="status,turn,text,tool,message,end"' in html
+    assert 'sse-swap="status,totals,turn,text,tool,message,end"' in html
 
 
 def test_a_call_on_its_way_is_shown_instead_of_the_waiting(fragments: Fragments) -> None:

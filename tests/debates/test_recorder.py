@@ -114,8 +114,8 @@ def test_viewers_hear_the_whole_story_in_order(
     scripted.enqueue("Goodbye.")
     record(debate.pk, publish=viewer)
     assert viewer.events() == [
-        *("status", "turn", "text", "message", "status"),
-        *("turn", "text", "message", "status"),
+        *("status", "turn", "text", "message", "totals"),
+        *("turn", "text", "message", "totals"),
         *("status", "end"),
     ]
     assert viewer.notices[-1].data == {"status": "FINISHED", "end_reason": "FAREWELL", "error": ""}

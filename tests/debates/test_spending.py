@@ -1,21 +1,27 @@
 """What a debate has used, and what its budget does about it."""
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 
-from debates import recovery, services, spending
+from debates import leases, recovery, services, spending
 from debates.errors import BudgetSpent, InvalidDebate
 from debates.live import Notice
 from debates.models import Conversation
 from debates.payloads import status_payload
 from debates.proposals import DebateProposal
 from debates.recorder import Outcome, record
-from providers.base import ContentRefused, Finish, ServerFailed, Usage
+from providers.base import CircuitOpen, ContentRefused, Finish, ServerFailed, Usage
+from providers.circuit import Circuit
 from providers.models import ModelCall
-from providers.scripted import ScriptedProvider
+from providers.scripted import Delay, ScriptedProvider
+from tests.tools_app.tools import found, tool
+from tools_app import registry as tools
+from tools_app.models import ToolCall
 
 pytestmark = pytest.mark.django_db(transaction=True)  # the keeper of leases looks from a thread of its own
 
@@ -86,7 +92,7 @@ def test_what_a_failed_attempt_used_counts_too(debate: Conversation, scripted: S
     ("limits", "said"),
     [
         ({"budget_tokens": 22}, "budget of 22 tokens is used up: 22 were used"),
-        ({"budget_cost": Decimal("0.02")}, "budget of $0.02 is used up: $0.0200 was spent"),
+        ({"budget_cost": Decimal("0.02")}, "budget of $0.02 is used up: $0.02 was spent"),
     ],
 )
 def test_at_its_budget_a_debate_is_paused_with_the_reason(
@@ -225,8 +231,63 @@ def test_viewers_hear_what_failed_attempts_have_used(
     failed: list[int] = []
 
     def publish(pk: object, notice: Notice) -> None:
-        if notice.event == "status":
-            failed.append(notice.data["totals"]["failed"])
+        if notice.event == "totals":
+            failed.append(notice.data["failed"])
 
     record(debate.pk, publish=publish)
-    assert failed == [0, 1, 2]
+    assert failed == [1]
+
+
+def test_an_open_circuit_is_waited_out_without_a_database_connection(
+    debate: Conversation, scripted: ScriptedProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held: list[bool] = []
+
+    def closed_door(self: Circuit, *, last_resort: bool) -> None:
+        held.append(connection.connection is not None)
+        raise CircuitOpen("Left alone.", retry_after_s=400)
+
+    monkeypatch.setattr(Circuit, "admit", closed_door)
+    play(debate)
+    assert held == [False]
+
+
+def test_nothing_is_looked_up_for_a_turn_that_cannot_be_paid(
+    alice: User, proposal: DebateProposal, scripted: ScriptedProvider
+) -> None:
+    asked: list[str] = []
+
+    def look(given: Any, call: Any) -> Any:
+        asked.append(given["query"])
+        return found(given, call)
+
+    with tools.use(tool("look", look)):
+        sourced = replace(proposal, tools=["look"], tools_mode="briefing")
+        debate = limited(services.create_debate(alice, sourced, start=False).conversation, budget_tokens=11)
+        scripted.enqueue("Word.", counted(10, 1))
+        play(debate)
+        of_the_first = len(asked)
+        assert of_the_first
+        assert "is used up" in debate.error
+        assert ToolCall.objects.filter(scope=debate.pk, actor="AGENT_B").count() == 0
+
+
+def test_what_a_run_used_is_written_down_before_it_gives_its_lease_back(
+    debate: Conversation, scripted: ScriptedProvider
+) -> None:
+    scripted.enqueue("Half of it.", Delay(60))
+    seen: list[str] = []
+
+    def must_hand_back() -> bool:
+        return bool(scripted.requests)
+
+    original = leases.give_back
+    with pytest.MonkeyPatch.context() as patched:
+
+        def give_back(lease: leases.Lease) -> None:
+            seen.append(ModelCall.objects.get().outcome)
+            original(lease)
+
+        patched.setattr(leases, "give_back", give_back)
+        record(debate.pk, publish=lambda pk, notice: None, must_hand_back=must_hand_back)
+    assert seen == ["CLOSED"]

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from providers import traffic
-from providers.base import ChatRequest, Chunk, Finish, Provider, ReasoningChunk, TextChunk, Tick
+from providers.base import ChatRequest, Chunk, Ear, Finish, Provider, ReasoningChunk, TextChunk, Tick
 from tests.fakes.model_server import ModelServer, Reply
 from tests.providers.support import heard, next_heard, text_of
 
@@ -125,3 +125,27 @@ def test_fifty_streams_run_at_once(provider: Provider, server: ModelServer, ask:
     with ThreadPoolExecutor(50) as pool:
         said = list(pool.map(turn, range(50)))
     assert sorted(said) == sorted(f"{number} and more" for number in range(50))
+
+
+def test_who_is_in_no_hurry_hears_words_together() -> None:
+    async def produce() -> AsyncGenerator[Chunk, None]:
+        for word in ("a", "b", "c", "d"):
+            yield TextChunk(word)
+            await asyncio.sleep(0)
+        yield END
+
+    chunks = [chunk for chunk in traffic.pump(produce(), ear=Ear(pace=lambda: 60)) if chunk != Tick()]
+    assert chunks == [TextChunk("a"), TextChunk("bcd"), END]
+
+
+def test_who_is_woken_hears_a_tick_at_once() -> None:
+    async def produce() -> AsyncGenerator[Chunk, None]:
+        yield TextChunk("a")
+        await asyncio.Event().wait()
+
+    ear = Ear(pace=lambda: 3600)
+    stream = traffic.pump(produce(), ear=ear)
+    assert next(stream) == TextChunk("a")
+    ear.wake()
+    assert next(stream) == Tick()
+    stream.close()
