@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 
 import environ
 
+from providers.figures import DEAREST_TOKEN, dollars
 from tools_app.mcp_config import fault_of
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -35,8 +36,8 @@ class Problem:
 
 PROBLEMS: list[Problem] = []
 
-# US dollars for a million tokens; a larger figure was meant for something else.
-_DEAREST = 100_000
+# US dollars for a million tokens.
+_DEAREST = DEAREST_TOKEN * 1_000_000
 _MAIL_PORTS = {"smtp": 25, "smtp+tls": 587, "smtp+ssl": 465}
 
 
@@ -199,7 +200,10 @@ def model_prices(name: str) -> dict[str, tuple[Decimal, Decimal]]:
         prices = json.loads(raw, parse_float=Decimal, parse_int=Decimal)
     except (ValueError, ArithmeticError):
         prices = None
-    remedy = 'Give {"MODEL": [0.27, 1.10]}: US dollars for a million tokens of the prompt, and of the reply.'
+    remedy = (
+        'Give {"MODEL": [0.27, 1.10]}: US dollars for a million tokens of the prompt, and of the reply, '
+        f"each at most {_DEAREST:,.0f}."
+    )
     if not isinstance(prices, dict):
         note(name, "is no JSON object of prices", remedy)
         return {}
@@ -214,7 +218,7 @@ def _is_pair_of_prices(pair: object) -> bool:
     return (
         isinstance(pair, list)
         and len(pair) == 2
-        and all(isinstance(price, Decimal) and 0 <= price <= _DEAREST for price in pair)
+        and all(isinstance(price, Decimal) and dollars(price, _DEAREST) is not None for price in pair)
     )
 
 

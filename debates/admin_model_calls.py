@@ -1,7 +1,9 @@
 """For staff: the book of requests to models. It is here since `providers`, which keeps it, knows no debates."""
 
 import uuid
+from collections.abc import Iterator
 from contextlib import suppress
+from typing import Any
 
 from django.contrib import admin
 from django.db.models import Q, QuerySet
@@ -14,8 +16,40 @@ from django.utils.timezone import localtime
 
 from debates import usage
 from debates.models import Conversation
+from providers import registry
+from providers.base import ProviderError
+from providers.entries import kind_of
 from providers.models import ModelCall
 from tools_app.admin import BookAdmin, exactly, link_to_debate
+
+
+class FailureFilter(admin.SimpleListFilter):
+    """Offers what there can be. The book itself is too long to be looked through for it at each page."""
+
+    title, parameter_name = "failure", "failure"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(kind, kind) for kind in sorted(map(kind_of, _tree(ProviderError)))]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[ModelCall]) -> QuerySet[ModelCall]:
+        return queryset.filter(failure=self.value()) if self.value() else queryset
+
+
+class ProfileFilter(admin.SimpleListFilter):
+    title, parameter_name = "profile", "profile"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(profile.name, profile.label) for profile in registry.profiles().values()]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[ModelCall]) -> QuerySet[ModelCall]:
+        return queryset.filter(profile=self.value()) if self.value() else queryset
+
+
+def _tree(kind: type[ProviderError]) -> Iterator[ProviderError]:
+    """One of each kind of error below this one."""
+    for below in kind.__subclasses__():
+        yield below.__new__(below)
+        yield from _tree(below)
 
 
 @admin.register(ModelCall)
@@ -24,10 +58,9 @@ class ModelCallAdmin(BookAdmin[ModelCall]):
         *("begun", "kind", "asked", "came_of_it", "attempt"),
         *("ms", "tokens", "told_cost", "debate"),
     )
-    list_filter = ("purpose", "outcome", "failure", "profile", "model")
-    date_hierarchy = "created_at"
-    search_fields = ("trace_id", "message")
-    search_help_text = "The id of a debate, a trace id, or words of what went wrong."
+    list_filter = ("purpose", "outcome", "created_at", FailureFilter, ProfileFilter)
+    search_fields = ("model", "failure", "message")
+    search_help_text = "The id of a debate, a trace id, a model, or words of what went wrong."
     fieldsets = (
         (None, {"fields": ("purpose", "profile", "model", "answered_by", "outcome", "failure", "what_went_wrong")}),
         ("For", {"fields": ("debate", "actor", "step", "attempt")}),

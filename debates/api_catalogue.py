@@ -18,6 +18,7 @@ from rest_framework.viewsets import ModelViewSet
 from debates.api_paging import Pages
 from debates.api_parsing import JSONParser
 from debates.models import Persona
+from debates.payloads import money
 from debates.serializers import ErrorSerializer, PersonaSerializer, ProfileSerializer
 from providers import prices, registry
 from providers.base import ModelInfo, ProviderError
@@ -115,4 +116,5 @@ def _model_payload(profile: str, model: ModelInfo) -> dict[str, Any]:
         "thinks": model.thinks,
         "prompt_price": prices.per_million(price.prompt) if price else None,
         "completion_price": prices.per_million(price.completion) if price else None,
+        "request_price": money(price.request) if price else None,
     }

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from decimal import Decimal
 
+from debates.money import dollars
 from providers.base import ProviderError
 from providers.used import Used
 
@@ -37,7 +38,7 @@ def exceeded(budget: Budget, used: Used) -> str:
             "Take the limit away, or tell its price in MODEL_PRICES."
         )
     if budget.cost is not None and used.cost is not None and used.cost >= budget.cost:
-        return f"The budget of ${budget.cost.normalize():f} is used up: ${used.cost:.4f} was spent. Raise it to go on."
+        return f"The budget of {dollars(budget.cost)} is used up: {dollars(used.cost)} was spent. Raise it to go on."
     if budget.minutes is not None and used.seconds >= 60 * budget.minutes:
         return f"The budget of {budget.minutes:,} minutes is used up. Raise it to go on."
     return ""

@@ -31,6 +31,8 @@ from tools_app import registry as tools
 
 # Of 1, how like a known name must be to be the one that was meant; how many are listed where none is.
 CLOSE, NAMES_LISTED = 0.7, 50
+# A model that its server does not have yet.
+_HOW_TO_GET = {"ollama": " To get it, run `ollama pull {model}`."}
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})?")
 
 
@@ -131,7 +133,8 @@ def _provider_and_model(faults: _Faults, seat: str, provider: str, model: str) -
     except ProviderError:
         return provider, model  # its server is not up now; the debate will say so if it still is not when it starts
     if known and model not in known:
-        faults.add(f"{seat}.model", f"{provider} has no model {model!r}.{_closest(model, known)}")
+        remedy = _HOW_TO_GET.get(provider, "").format(model=model)
+        faults.add(f"{seat}.model", f"{provider} has no model {model!r}.{_closest(model, known)}{remedy}")
     return provider, model
 
 

@@ -1,6 +1,6 @@
 """The fields of the pages. What is allowed is decided in `checking`; here it is only read."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 from django import forms
@@ -11,7 +11,7 @@ from debates.forms_tools import NamesField
 from debates.models import Conversation, Persona, ToolsModeChoices
 from debates.proposals import SeatProposal
 from providers import registry
-from providers.base import OPTIONS, Option
+from providers.base import OPTIONS, REPLY_TOKENS, Option
 
 LANGUAGES = (
     ("en", "English"),
@@ -36,6 +36,8 @@ _NUMBERS_AND_TEXTS: dict[type, type[forms.Field]] = {
     int: forms.IntegerField,
     str: forms.CharField,
 }
+# What is not left to the server.
+_WHEN_EMPTY = {"max_tokens": f"{REPLY_TOKENS:,}", "keep_alive": "30m"}
 _CHECKED_WHILE_TYPING = {
     "hx-post": reverse_lazy("debates:validate"),
     "hx-trigger": "change, input changed delay:600ms",
@@ -53,7 +55,10 @@ class _CheckedForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for field in self.fields.values():
+        self.check_while_typing(self.fields.values())
+
+    def check_while_typing(self, fields: Iterable[forms.Field]) -> None:
+        for field in fields:
             if not field.widget.is_hidden:
                 field.widget.attrs = _CHECKED_WHILE_TYPING | field.widget.attrs
 
@@ -98,6 +103,9 @@ class SeatForm(_CheckedForm):
 
     def __init__(self, *args: Any, personas: Sequence[Persona], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        options = {name: _option_field(name, option) for name, option in OPTIONS.items()}
+        self.check_while_typing(options.values())
+        self.fields |= options
         self._set_choices("persona", _persona_choices(personas))
         self._set_choices("provider", [(profile.name, profile.label) for profile in registry.profiles().values()])
 
@@ -118,8 +126,10 @@ class SeatForm(_CheckedForm):
         )
 
 
-def _option_field(option: Option) -> forms.Field:
+def _option_field(name: str, option: Option) -> forms.Field:
     help_text = f"{option.meaning[:1].upper()}{option.meaning[1:]}."
+    if name in _WHEN_EMPTY:
+        help_text += f" When empty: {_WHEN_EMPTY[name]}."
     if option.only_ollama:
         help_text += " Only Ollama knows this."
     if option.kind is bool:
@@ -127,9 +137,6 @@ def _option_field(option: Option) -> forms.Field:
             required=False, choices=_YES_NO_OR_UNSET, coerce="true".__eq__, empty_value=None, help_text=help_text
         )
     return _NUMBERS_AND_TEXTS[option.kind](required=False, help_text=help_text)
-
-
-SeatForm.base_fields |= {name: _option_field(option) for name, option in OPTIONS.items()}
 
 
 def _persona_choices(personas: Sequence[Persona]) -> list[Any]:

@@ -14,6 +14,7 @@ from django.utils.functional import SimpleLazyObject
 
 from debates import stream
 from debates.events import Sender
+from debates.forms_budget import ExtendForm, raised
 from debates.live import Notice
 from debates.models import Conversation
 from debates.payloads import status_payload
@@ -40,6 +41,7 @@ def _shown(state: Mapping[str, Any]) -> dict[str, Any]:
         "can_pause": state["status"] in Conversation.PAUSABLE,
         "can_resume": state["status"] in Conversation.RESUMABLE and settings.AGENTS_ENABLED,
         "can_stop": state["status"] in Conversation.ACTIVE,
+        "raise_form": lambda: ExtendForm(initial=raised(state), go_on=True),  # made only where it is shown
     }
 
 

@@ -1,7 +1,6 @@
 """What is said of a model where one is chosen."""
 
-from decimal import Decimal
-
+from debates.money import dollars
 from providers import prices
 from providers.base import ModelInfo
 
@@ -32,11 +31,6 @@ def _price(price: prices.Price | None) -> str:
         return ""
     if price == prices.FREE:
         return "free"
-    tokens = f"${_dollars(price.prompt)} / ${_dollars(price.completion)} per 1M tokens"
-    return f"{tokens} + ${price.request.normalize():f} a request" if price.request else tokens
-
-
-def _dollars(price: Decimal) -> str:
-    """Of a million tokens, with two decimal places or more."""
-    whole, _, cents = prices.per_million(price).partition(".")
-    return f"{whole}.{cents:0<2}"
+    prompt, completion = (dollars(amount * prices.MILLION) for amount in (price.prompt, price.completion))
+    tokens = f"{prompt} / {completion} per 1M tokens"
+    return f"{tokens} + {dollars(price.request)} a request" if price.request else tokens

@@ -55,7 +55,7 @@ class Narrator:
 
     def _loads(self, event: Waiting) -> bool:
         """Told at once, for the load may be over at the next tick."""
-        note = f"{self._model} is being loaded." if event.loading else self._note
+        note = f"{self._model} is being loaded or reads the conversation." if event.loading else self._note
         is_news, self._note = note != self._note, note
         return is_news
 

@@ -140,6 +140,7 @@ class ModelSerializer(serializers.Serializer[Any]):
     )
     prompt_price = PriceField(help_text="Of a million tokens that it reads, in US dollars; null when unknown.")
     completion_price = PriceField(help_text="Of a million tokens that it writes, in US dollars; null when unknown.")
+    request_price = PriceField(help_text="Of each request, beside its tokens, in US dollars; null when unknown.")
 
 
 class ProfileSerializer(serializers.Serializer[Any]):

@@ -8,7 +8,6 @@ from debates.preflight.findings import Level
 
 
 class FindingSerializer(serializers.Serializer[Any]):
-    seat = serializers.ChoiceField(choices=("agent_a", "agent_b"))
     provider = serializers.CharField()
     model = serializers.CharField()
     server = serializers.CharField(help_text="What people call the server.")
@@ -24,6 +23,10 @@ class FindingSerializer(serializers.Serializer[Any]):
         allow_null=True, help_text="How long a short request waited for its first word; null when none came in time."
     )
     context_length = serializers.IntegerField(allow_null=True, help_text="Tokens; null when the server does not tell.")
+
+
+class SeatFindingSerializer(FindingSerializer):
+    seat = serializers.ChoiceField(choices=("agent_a", "agent_b"))
     prompt_tokens_longest = serializers.IntegerField(help_text="Estimated, of the longest request without its reply.")
     reply_tokens = serializers.IntegerField(help_text="The length of a reply that the estimate assumes.")
 
@@ -48,7 +51,10 @@ class EstimateSerializer(serializers.Serializer[Any]):
 
 class PreflightSerializer(serializers.Serializer[Any]):
     ok = serializers.BooleanField(help_text="Whether no problem is an `error`.")
-    seats = FindingSerializer(many=True)
+    seats = SeatFindingSerializer(many=True)
+    fallbacks = FindingSerializer(
+        many=True, help_text="The models of AI_FALLBACKS that are no agent's own; of these, problems are warnings."
+    )
     problems = ProblemSerializer(many=True)
     estimate = EstimateSerializer()
     assumes = serializers.CharField(help_text="What the estimate rests on, for people.")

@@ -186,8 +186,8 @@ def extend(conversation: Conversation, *, resume_too: bool = False, **limits: An
     was_spent = spending.budget_used_up(conversation)
     with transaction.atomic():
         _move(conversation, (*Conversation.ACTIVE, Status.FAILED), "extended", **limits)
-        if was_spent and not spending.budget_used_up(conversation):
-            _move(conversation, Conversation.ACTIVE, "extended", error="")  # its reason is no longer true
+        if was_spent and conversation.error == was_spent:  # what it is paused for may be true no longer
+            _move(conversation, Conversation.ACTIVE, "extended", error=spending.budget_used_up(conversation))
         if resume_too and conversation.status in Conversation.RESUMABLE:
             resume(conversation)
 

@@ -14,13 +14,14 @@ from providers import calls
 from providers.base import ChatRequest, Chunk, Ear
 from providers.calls import Errand
 from providers.database import release_connection
-from providers.models import ModelCall
+from providers.models import TOO_SLOW, ModelCall
 from providers.used import Used
 
 Outcome = ModelCall.Outcome
 
 LIMITS = ("budget_tokens", "budget_cost", "budget_minutes")
-_USED = Q(prompt_tokens__isnull=False)
+# What has used tokens or may have; `ModelCall.used` says the same of one row.
+_USED = Q(prompt_tokens__isnull=False) | Q(outcome=Outcome.CLOSED) | Q(outcome=Outcome.FAILED, failure=TOO_SLOW)
 _SUMS: Mapping[str, Any] = {
     "sum_prompt_tokens": Sum("prompt_tokens", default=0),
     "sum_completion_tokens": Sum("completion_tokens", default=0),

@@ -13,7 +13,7 @@ from django.db import transaction
 from django.db.models.functions import Now
 from kombu.exceptions import OperationalError
 
-from debates import leases, waiting
+from debates import leases, pruning, waiting
 from debates.models import Conversation
 from debates.recorder import Outcome, record
 
@@ -41,6 +41,7 @@ def reap() -> int:
     if not settings.AGENTS_ENABLED:
         return 0
     waiting.expire()
+    pruning.HOURLY.prune()
     left = list(leases.abandoned().values_list("pk", flat=True)[:1000])
     for conversation_id in left:
         enqueue(conversation_id)

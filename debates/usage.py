@@ -4,12 +4,13 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from debates.money import dollars
 from debates.proposals import BUDGET_LIMITS
+from providers import registry
 from providers.models import ModelCall
 
 State = Mapping[str, Any]
 
-_SMALLEST = Decimal("0.0001")
 # A request of which nothing came.
 _REFUSED = (ModelCall.Outcome.ADAPTED, ModelCall.Outcome.FAILED)
 
@@ -82,8 +83,17 @@ def message_cost(message: State, state: State) -> str:
 
 def stand_in(message: State) -> str:
     """Empty where the agent's own model spoke."""
-    own = message.get("stood_in_for")
-    return f"spoken by {message['model'] or 'another model'} in place of {own}, which did not answer" if own else ""
+    own, model = message.get("stood_in_for"), message["model"]
+    if not own:
+        return ""
+    at = f" at {_server(message['provider'])}" if model == own else ""
+    return f"spoken by {model or 'another model'}{at} in place of {own}, which did not answer"
+
+
+def _server(provider: str) -> str:
+    """What people call it; one that is not there any more is called what it was called then."""
+    known = registry.profiles().get(provider)
+    return known.label if known else provider
 
 
 def tokens_of_call(call: ModelCall) -> str:
@@ -98,13 +108,3 @@ def cost_of_call(call: ModelCall) -> str:
     if call.cost is None:
         return "–" if tokens_of_call(call) == "–" else "unknown"
     return dollars(call.cost) if call.cost else "free"
-
-
-def dollars(amount: Decimal) -> str:
-    """With two decimal places, and up to four below a dollar."""
-    if 0 < amount < _SMALLEST:
-        return "under $0.0001"
-    if amount >= 1:
-        return f"${amount:,.2f}"
-    whole, _, cents = f"{amount:.4f}".partition(".")
-    return f"${whole}.{cents.rstrip('0'):0<2}"

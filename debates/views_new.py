@@ -92,11 +92,14 @@ def models_offered(request: HttpRequest) -> HttpResponse:
     if seat not in SEATS or profile is None:
         raise Http404
     offered, problem = _known_models(profile.name)
+    chosen = _chosen_model(request.GET.get(f"{seat}-model", ""), profile, offered)
+    facts = {model.name: facts_in_words(profile.name, model) for model in offered}
     context = {
         "seat": seat,
-        "offered": [(model.name, facts_in_words(profile.name, model)) for model in offered],
+        "offered": facts.items(),
         "problem": problem,
-        "chosen": _chosen_model(request.GET.get(f"{seat}-model", ""), profile, offered),
+        "chosen": chosen,
+        "chosen_facts": facts.get(chosen, ""),
         "default": profile.default_model,
         "as_select": 0 < len(offered) <= MODELS_IN_A_SELECT,
     }

@@ -12,13 +12,14 @@ from django.views.decorators.http import require_POST
 
 from debates.errors import DebateError, InvalidDebate
 from debates.forms_new import NewDebate
+from debates.money import dollars
 from debates.preflight.check import preflight
-from debates.preflight.findings import Finding, Preflight, Problem
+from debates.preflight.findings import Finding, Level, Preflight, Problem
 from debates.templatetags.debate_text import seconds
 from debates.views import HtmxRequest
 from debates.views_new import new_page, offered_personas
 
-_LETTERS = {"agent_a": "Agent A", "agent_b": "Agent B"}
+_WHO = {"agent_a": "Agent A", "agent_b": "Agent B", "fallbacks": "Fallback"}
 _MARKS = (
     ("reachable", "server answers", "server does not answer"),
     ("model_found", "model is there", "model is missing"),
@@ -60,7 +61,10 @@ def _card(person: User, form: NewDebate) -> str | None:
 def _told(found: Preflight) -> dict[str, Any]:
     return {
         "ok": found.ok,
-        "seats": [(_LETTERS[seat.seat], seat, list(_marks(seat))) for seat in found.seats],
+        "looks": [
+            *((_WHO[seat.seat], seat, list(_marks(seat))) for seat in found.seats),
+            *((_WHO["fallbacks"], other, list(_marks(other))) for other in found.fallbacks),
+        ],
         "problems": _by_sentence(found.problems),
         "tokens": _about(found.estimate.tokens),
         "cost": _cost(found.estimate.cost),
@@ -68,24 +72,33 @@ def _told(found: Preflight) -> dict[str, Any]:
     }
 
 
-def _marks(seat: Finding) -> Iterator[tuple[str, str]]:
+def _marks(seen: Finding) -> Iterator[tuple[str, str]]:
     """What is known of it, each with its sign; never by the sign alone."""
     for name, yes, no in _MARKS:
-        fact = getattr(seat, name)
+        fact = getattr(seen, name)
         if fact is not None:
             yield ("✓", yes) if fact else ("!", no)
-    if seat.first_words_ms is not None:
-        yield "✓", f"first word after {seconds(seat.first_words_ms)}"
-    room = "unknown" if seat.context_length is None else f"{seat.context_length:,} tokens"
+    if seen.first_words_ms is not None:
+        yield "✓", f"first word after {seconds(seen.first_words_ms)}"
+    room = "unknown" if seen.context_length is None else f"{seen.context_length:,} tokens"
     yield "", f"context length {room}"
 
 
 def _by_sentence(problems: tuple[Problem, ...]) -> list[tuple[str, str, str]]:
-    """Level, whom it concerns and the sentence, which is told once where it concerns both agents."""
-    whom: dict[tuple[str, str], list[str]] = {}
+    """The worst level, whom it concerns and the sentence, which is told once whomever it concerns."""
+    alike: dict[str, list[Problem]] = {}
     for problem in problems:
-        whom.setdefault((problem.level, problem.message), []).append(_LETTERS.get(problem.field.partition(".")[0], ""))
-    return [(level, " and ".join(filter(None, names)), message) for (level, message), names in whom.items()]
+        alike.setdefault(problem.message, []).append(problem)
+    return [(_worst(same), _whom(same), message) for message, same in alike.items()]
+
+
+def _worst(problems: list[Problem]) -> Level:
+    return "error" if any(problem.level == "error" for problem in problems) else "warning"
+
+
+def _whom(problems: list[Problem]) -> str:
+    *names, last = dict.fromkeys(_WHO.get(problem.field.partition(".")[0], "") for problem in problems)
+    return f"{', '.join(names)} and {last}" if names else last
 
 
 def _about(count: int) -> str:
@@ -94,8 +107,9 @@ def _about(count: int) -> str:
 
 
 def _cost(cost: Decimal | None) -> str:
+    """As exactly as the tokens."""
     if cost is None:
         return "cost unknown"
     if not cost:
-        return "free of charge"
-    return f"about ${cost:.2f}" if cost >= Decimal("0.01") else "less than $0.01"
+        return "free"
+    return dollars(Decimal(f"{cost:.2g}"))

@@ -17,6 +17,7 @@ A provider returns what the model *intends*; executing a tool call is the caller
         QuotaUsedUp               no money or no quota is left
         ContentRefused            the model, or a filter before or behind it, declines to talk about this
         NotThisProtocol           what answers is no model server, such as a web page
+        PassedOver                it refused for good a moment ago; nothing was sent
       RateLimited                 too many requests; later may help
       EmptyReply                  the reply ended without a word and without a tool call
 """
@@ -207,11 +208,12 @@ class ProviderError(Exception):
     """`str(error)` is for the person: what happened and what to do. It holds no key and no address with a password.
 
     `retryable`: the same request may go well later; `patient`: that may take minutes; `shrink_context`: it may go well
-    with a shorter history."""
+    with a shorter history. `finish`: what the server told of the tokens and the cost all the same."""
 
     retryable: ClassVar[bool] = False
     patient: ClassVar[bool] = False
     shrink_context: ClassVar[bool] = False
+    finish: Finish | None = None
 
     def __init__(self, message: str, *, retry_after_s: float | None = None, complaint: Complaint | None = None) -> None:
         super().__init__(message)
@@ -268,6 +270,10 @@ class ContentRefused(RequestRefused):
 
 
 class NotThisProtocol(RequestRefused):
+    pass
+
+
+class PassedOver(RequestRefused):
     pass
 
 

@@ -12,10 +12,10 @@ def takes_tools(profile: str, model: str) -> bool:
     if _refusals.get(profile, model):
         return False
     try:
-        offered = {info.name: info.tools for info in registry.known_models(profile)}
+        listed = registry.known_models(profile)
     except ProviderError:
-        return True
-    return offered.get(model) is not False
+        listed = registry.models_known_now(profile)
+    return {info.name: info.tools for info in listed}.get(model) is not False
 
 
 def tools_refused(profile: str, model: str) -> None:

@@ -1,9 +1,12 @@
 """A server's model that keeps failing is left alone for a while, by all workers together.
 
-Failures in a row are counted for each profile and model. At `THRESHOLD` the circuit opens for `OPEN_S`, in which
-nothing is sent. Then it is half-open: one request at a time goes out as a probe, and its first word closes the circuit.
-A server that refuses for good, such as one that does not take the key, opens it at once and for longer, but only for
-those who have another model to ask: nobody else would gain by not asking. Without a cache every circuit is closed.
+Failures without a reply in between are counted for each server, its key and model. At `THRESHOLD` the circuit opens for
+`OPEN_S`, or for as long as the server asks, and nothing is sent. Then it is half-open: one request in each `OPEN_S`
+goes out as a probe, and its first word closes the circuit. So does any reply to a request that was under way.
+
+A server that refuses for good, such as one that does not take the key, is passed over for `REFUSED_S` by those who have
+another model to ask; nobody else would gain by not asking. This runs out, or ends with the next reply. Without a cache
+every circuit is closed.
 """
 
 import hashlib
@@ -14,12 +17,14 @@ from typing import Any
 
 import redis
 
+from providers import registry
 from providers.base import (
     CircuitOpen,
     CredentialsRefused,
     Loading,
     ModelMissing,
     NotThisProtocol,
+    PassedOver,
     ProviderError,
     QuotaUsedUp,
     RateLimited,
@@ -28,10 +33,13 @@ from providers.base import (
     TooSlow,
     WrongCall,
 )
+from providers.entries import kind_of
 from providers.shared_cache import shared
 
 THRESHOLD = 5
 OPEN_S = 5
+# The longest time that a server can ask for.
+LONGEST_OPEN_S = 120
 REFUSED_S = 60
 # Failures longer ago say nothing of now.
 REMEMBERED_S = 600
@@ -51,58 +59,71 @@ class Circuit:
     """Of one profile's model, as one request meets it: asked before, told after."""
 
     def __init__(self, profile: str, model: str) -> None:
-        digest = hashlib.sha256(f"{profile} {model}".encode()).hexdigest()
+        """Raises `UnknownProfile`."""
+        known = registry.profile(profile)
+        self._label, self._model = known.label, model
+        # A key that was mended is tried at once.
+        digest = hashlib.sha256(repr((profile, known.server(), model)).encode()).hexdigest()
         self._failures, self._opened, self._probe = (f"circuit:{digest}:{part}" for part in ("n", "open", "probe"))
-        self._had_failed = self._is_probe = False
+        self._is_probe = False
 
     def admit(self, *, last_resort: bool) -> None:
-        """Raises `CircuitOpen` when nothing may be sent now. `last_resort`: there is no other model to ask."""
+        """Raises `CircuitOpen` or `PassedOver` when nothing may be sent now. `last_resort`: there is no other model to
+        ask."""
         with suppress(*_AWAY):
-            known = shared().get_many([self._failures, self._opened])
-            self._had_failed = self._failures in known
-            if opened := known.get(self._opened):
+            if opened := shared().get(self._opened):
                 self._pass(opened, last_resort=last_resort)
 
     def _pass(self, opened: dict[str, Any], *, last_resort: bool) -> None:
-        if opened["for_good"] and last_resort:
-            return
-        if (left_s := opened["until"] - clock()) > 0:
+        left_s = opened["until"] - clock()
+        if opened["for_good"]:
+            if left_s > 0 and not last_resort:
+                raise PassedOver(f"{opened['said']} It was not asked again for a minute.")
+        elif left_s > 0:
             raise _left_alone(opened["said"], left_s)
-        self._is_probe = shared().add(self._probe, 1, OPEN_S)
-        if not self._is_probe:
-            raise _left_alone(opened["said"], LOOK_AGAIN_S)
+        else:
+            self._is_probe = shared().add(self._probe, 1, OPEN_S)
+            if not self._is_probe:
+                raise _left_alone(opened["said"], LOOK_AGAIN_S)
 
     def spoke(self) -> None:
         """The first word came. The next failure opens it again, until a whole reply has come."""
         if self._is_probe:
+            self._is_probe = False
             with suppress(*_AWAY):
                 shared().set(self._failures, THRESHOLD - 1, REMEMBERED_S)
                 shared().delete_many([self._opened, self._probe])
-            self._had_failed, self._is_probe = True, False
 
     def answered(self) -> None:
-        if self._had_failed:
-            with suppress(*_AWAY):
-                shared().delete_many([self._failures, self._opened, self._probe])
+        """Whatever others have seen meanwhile."""
+        with suppress(*_AWAY):
+            shared().delete_many([self._failures, self._opened, self._probe])
 
     def failed(self, error: ProviderError, *, with_tools: bool = False) -> None:
         """`with_tools`: the request offered some, and a server may say that a model is missing when it takes none."""
         if isinstance(error, ModelMissing) and with_tools:
             return
+        # In words of our own: debates of other people will show them.
         if isinstance(error, _FOR_GOOD):
-            self._open(error, REFUSED_S, for_good=True)
+            said = f"{self._label} refused {self._model} a moment ago ({kind_of(error)})."
+            self._open(said, REFUSED_S, for_good=True)
         elif isinstance(error, _FOR_NOW) and not isinstance(error, _NO_FAULT):
             with suppress(*_AWAY, ValueError):  # or it was forgotten between the two
                 shared().add(self._failures, 0, REMEMBERED_S)
-                if shared().incr(self._failures) >= THRESHOLD:
-                    self._open(error, OPEN_S, for_good=False)
+                if (failures := shared().incr(self._failures)) >= THRESHOLD:
+                    said = f"{self._label} failed {failures} times in a row for {self._model} ({kind_of(error)})."
+                    self._open(said, max(OPEN_S, min(error.retry_after_s or 0, LONGEST_OPEN_S)), for_good=False)
 
-    def _open(self, error: ProviderError, seconds: float, *, for_good: bool) -> None:
-        entry = {"until": clock() + seconds, "said": str(error), "for_good": for_good}
+    def _open(self, said: str, seconds: float, *, for_good: bool) -> None:
+        """Who hears of no time to wait does not make it shorter than another has heard."""
         with suppress(*_AWAY):
-            shared().set(self._opened, entry, seconds if for_good else REMEMBERED_S)
+            before = shared().get(self._opened)
+            until = before["until"] if before and not before["for_good"] else 0
+            entry = {"until": max(until, clock() + seconds), "said": said, "for_good": for_good}
+            shared().set(self._opened, entry, REFUSED_S if for_good else REMEMBERED_S)
             shared().delete(self._probe)
 
 
 def _left_alone(said: str, seconds: float) -> CircuitOpen:
-    return CircuitOpen(f"{said} It failed too often and is left alone for a moment.", retry_after_s=seconds)
+    sentence = f"{said} It is left alone for a moment. Check that server, or choose another model."
+    return CircuitOpen(sentence, retry_after_s=seconds)

@@ -5,10 +5,9 @@ import time
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from typing import Any
 
-from providers import estimates, prices
+from providers import estimates, figures, prices
 from providers.base import ChatRequest, Finish, ProviderError, ReasoningChunk, TextChunk, ToolCallChunk, Usage
 from providers.characters import whole
 from providers.database import release_connection
@@ -16,8 +15,12 @@ from providers.models import ModelCall
 from providers.used import Used
 
 Outcome = ModelCall.Outcome
-_MOST_TOKENS = 2**31
-_UNCOUNTED = Finish("", "")
+_UNTOLD = Finish("", "")
+# What is written at the end of a request.
+_AT_THE_END = (
+    *("outcome", "failure", "message", "answered_by", "finish_reason", "first_token_ms", "total_ms"),
+    *("prompt_tokens", "completion_tokens", "estimated", "cost"),
+)
 
 
 def _nobody(used: Used) -> None:
@@ -46,7 +49,7 @@ class Entry:
         self._heard: list[str] = []
         self._first_token_ms: int | None = None
         self._ended = False
-        self._pk = ModelCall.objects.create(
+        self._row = ModelCall.objects.create(
             purpose=errand.purpose,
             scope=errand.scope,
             actor=errand.actor,
@@ -55,7 +58,7 @@ class Entry:
             trace_id=errand.trace_id,
             profile=profile,
             model=_line(request.model, 200),
-        ).pk
+        )
         release_connection()
         self._started = time.monotonic()
 
@@ -76,58 +79,54 @@ class Entry:
         self._end(Outcome.ADAPTED, message=_line(reason, 500))
 
     def fail(self, error: ProviderError) -> None:
-        self._end(Outcome.FAILED, failure=kind_of(error), message=_line(str(error), 500))
+        finish = error.finish or _UNTOLD
+        self._end(Outcome.FAILED, finish, failure=kind_of(error), message=_line(str(error), 500))
+
+    def crash(self, fault: Exception) -> None:
+        """A fault of this program, whose message may hold anything."""
+        self._end(Outcome.FAILED, failure=type(fault).__name__[:40])
 
     def close(self) -> None:
         self._end(Outcome.CLOSED)
 
-    def _end(self, outcome: str, finish: Finish = _UNCOUNTED, **facts: Any) -> None:
+    def _end(self, outcome: str, told: Finish = _UNTOLD, **facts: Any) -> None:
         if self._ended:
             return
         self._ended = True
-        if outcome == Outcome.ANSWERED or self._heard:
-            facts |= self._tokens(finish.usage)
-            facts["cost"] = prices.cost_of(self._profile, self._request.model, finish)
-        times = {"first_token_ms": self._first_token_ms, "total_ms": self._passed_ms()}
-        ModelCall.objects.filter(pk=self._pk).update(outcome=outcome, **times, **facts)
+        facts |= {"outcome": outcome, "first_token_ms": self._first_token_ms, "total_ms": self._passed_ms()}
+        for name, value in facts.items():
+            setattr(self._row, name, value)
+        self._bill(told)
+        written = {name: getattr(self._row, name) for name in _AT_THE_END}
+        ModelCall.objects.filter(pk=self._row.pk).update(**written)
         release_connection()
-        self._errand.tell(_used(outcome, **facts))
+        self._errand.tell(self._row.used)
 
-    def _tokens(self, usage: Usage) -> dict[str, Any]:
-        """As the server counted them, else estimated, which is said."""
-        counts = {"prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens}
-        if all(count is not None and 0 <= count < _MOST_TOKENS for count in counts.values()):
-            return counts
-        heard = estimates.tokens_in("".join(self._heard)) if self._heard else 0
-        return {
-            "prompt_tokens": estimates.prompt_tokens(self._request),
-            "completion_tokens": heard,
-            "estimated": True,
-        }
+    def _bill(self, told: Finish) -> None:
+        """What the server counted, else an estimate, which is said. What was refused counts nothing."""
+        row, usage = self._row, _believable(told.usage)
+        if row.outcome == Outcome.ANSWERED or self._heard or usage != Usage() or told.cost is not None:
+            row.estimated = None in (usage.prompt_tokens, usage.completion_tokens)
+            usage = self._estimated(usage)
+            row.prompt_tokens, row.completion_tokens = usage.prompt_tokens, usage.completion_tokens
+        elif not row.may_be_billed:
+            return
+        row.cost = prices.cost_of(self._profile, self._request.model, replace(told, usage=usage))
+
+    def _estimated(self, usage: Usage) -> Usage:
+        """With all that was not told."""
+        read, said = usage.prompt_tokens, usage.completion_tokens
+        return Usage(
+            estimates.prompt_tokens(self._request) if read is None else read,
+            (estimates.tokens_in("".join(self._heard)) if self._heard else 0) if said is None else said,
+        )
 
     def _passed_ms(self) -> int:
         return round((time.monotonic() - self._started) * 1000)
 
 
-def _used(
-    outcome: str,
-    prompt_tokens: int | None = None,
-    completion_tokens: int | None = None,
-    estimated: bool = False,
-    cost: Decimal | None = None,
-    **_: Any,
-) -> Used:
-    is_unknown = cost is None and prompt_tokens is not None
-    return Used(
-        prompt_tokens=prompt_tokens or 0,
-        completion_tokens=completion_tokens or 0,
-        estimated=int(estimated),
-        cost=cost,
-        cost_unknown=int(is_unknown),
-        unpriced=int(is_unknown and outcome == Outcome.ANSWERED),
-        requests=1,
-        failed=int(outcome in (Outcome.FAILED, Outcome.ADAPTED)),
-    )
+def _believable(usage: Usage) -> Usage:
+    return Usage(figures.tokens(usage.prompt_tokens), figures.tokens(usage.completion_tokens))
 
 
 def kind_of(error: ProviderError) -> str:

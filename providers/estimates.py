@@ -22,4 +22,4 @@ def prompt_tokens(request: ChatRequest) -> int:
 def texts_of(request: ChatRequest) -> list[str]:
     texts = [message.content for message in request.messages]
     texts += [call.arguments for message in request.messages for call in message.tool_calls]
-    return texts + [json.dumps(wire_tool(tool)) for tool in request.tools]
+    return texts + [json.dumps(wire_tool(tool), ensure_ascii=False) for tool in request.tools]

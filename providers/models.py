@@ -7,6 +7,11 @@ from typing import ClassVar
 
 from django.db import models
 
+from providers.used import Used
+
+# The `failure` of one that was not waited for any longer.
+TOO_SLOW = "too slow"
+
 
 class ModelCall(models.Model):
     """One request: written before it is sent, completed after, so that a crash leaves a trace."""
@@ -51,7 +56,28 @@ class ModelCall(models.Model):
         indexes: ClassVar = [
             models.Index(fields=["scope", "created_at"], name="modelcall_scope"),
             models.Index(fields=["-created_at"], name="modelcall_newest"),
+            models.Index(fields=["trace_id"], name="modelcall_trace"),
         ]
 
     def __str__(self) -> str:
         return f"{self.profile}: {self.model} {self.created_at:%Y-%m-%d %H:%M}"
+
+    @property
+    def may_be_billed(self) -> bool:
+        """Nothing is known to have come, but who stopped waiting does not know what the server did."""
+        return self.outcome == self.Outcome.CLOSED or (self.outcome == self.Outcome.FAILED and self.failure == TOO_SLOW)
+
+    @property
+    def used(self) -> Used:
+        """What it adds to the totals, for which `debates/spending.py` says the same in SQL."""
+        counts = self.prompt_tokens is not None or self.may_be_billed
+        return Used(
+            prompt_tokens=self.prompt_tokens or 0,
+            completion_tokens=self.completion_tokens or 0,
+            estimated=int(self.estimated),
+            cost=self.cost,
+            cost_unknown=int(counts and self.cost is None),
+            unpriced=int(self.outcome == self.Outcome.ANSWERED and self.cost is None),
+            requests=1,
+            failed=int(self.outcome in (self.Outcome.FAILED, self.Outcome.ADAPTED)),
+        )

@@ -24,7 +24,7 @@ from providers.base import (
 from providers.characters import whole
 from providers.failures import OTHER_SHAPE, Server, cause_of
 from providers.memory import Memory
-from providers.ollama_wire import arguments_of, context_size, model_info, was_cut
+from providers.ollama_wire import arguments_of, context_size, cut_to, model_info
 from providers.quirks import Body, adapting
 from providers.reply_text import ReplyText
 from providers.tool_names import ToolNames, first_call_number
@@ -117,12 +117,20 @@ class OllamaProvider:
                     yield chunk
         if not reply.finish:
             raise self._server.failed("broke off in the middle of the reply")
-        if was_cut(request, reply.finish.usage.prompt_tokens):
-            raise ContextTooLong(
-                f"Ollama cut the conversation to {reply.finish.usage.prompt_tokens} tokens, which is what it or the "
-                f"model {request.model} takes. Use a model with a larger window."
+        if cut := cut_to(request, reply.finish.usage.prompt_tokens, self._room(body)):
+            error = ContextTooLong(
+                f"Ollama cut the conversation to {cut} tokens, which is what it or the model {request.model} takes. "
+                "Use a model with a larger window, or a larger num_ctx where one is set."
             )
+            error.finish = reply.finish
+            raise error
         yield reply.finish
+
+    def _room(self, body: Body) -> int:
+        """What the model can read: no more than its server was asked to reserve, or the model was made for."""
+        made_for = [info.context_length for (name, _), info in self._shown.items() if info and name == body["model"]]
+        sent: int = body["options"]["num_ctx"]
+        return min([sent, *filter(None, made_for[-1:])])
 
     @contextmanager
     def _translated(self, model: str, reply: "_Reply | None" = None) -> Iterator[None]:
@@ -173,7 +181,7 @@ class _Reply:
             yield self._call(name, arguments)
         if (part.load_duration or 0) > _LONG_LOAD_S * 1e9:
             yield Tick(loading=True)
-        usage = Usage(part.prompt_eval_count, part.eval_count)
+        usage = Usage(part.prompt_eval_count or None, part.eval_count)  # none is what a server says that knew it all
         self.finish = Finish(part.done_reason or "", part.model or self._request.model, usage)
 
     def _call(self, name: str, arguments: str) -> ToolCallChunk:

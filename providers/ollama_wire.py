@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from providers import figures
 from providers.base import REPLY_TOKENS, ChatMessage, ChatRequest, ModelInfo
 from providers.estimates import prompt_tokens, texts_of
 from providers.tool_names import arguments_object, on_the_wire, wire_tool
@@ -49,22 +50,22 @@ def context_size(request: ChatRequest) -> int:
     return max(_SMALLEST_CONTEXT, 1 << (needed - 1).bit_length())
 
 
-def was_cut(request: ChatRequest, read: int | None) -> bool:
-    """Whether the server plainly read less than it was sent. A small count says nothing: servers leave out what they
-    know from the request before."""
-    if read is None or read < _SMALLEST_CUT:
-        return False
-    return read < sum(map(len, texts_of(request))) // _MOST_CHARACTERS_A_TOKEN // 2
+def cut_to(request: ChatRequest, read: int | None, window: int) -> int | None:
+    """To how many tokens the server plainly cut what it was sent, having room for `window`; None when it read it all,
+    for all that shows. A small count says nothing: servers leave out what they know from the request before."""
+    least = sum(map(len, texts_of(request))) // _MOST_CHARACTERS_A_TOKEN
+    if least > window:
+        return window
+    return read if read is not None and _SMALLEST_CUT <= read < least // 2 else None
 
 
 def model_info(name: str, facts: Mapping[str, Any], capabilities: Collection[str]) -> ModelInfo | None:
     """None for a model that cannot chat, such as one for embeddings. Old servers tell no capabilities."""
     if capabilities and "completion" not in capabilities:
         return None
-    context = facts.get(f"{facts.get('general.architecture')}.context_length")
     return ModelInfo(
         name,
-        context_length=context if isinstance(context, int) and context > 0 else None,
+        context_length=figures.window(facts.get(f"{facts.get('general.architecture')}.context_length")),
         tools="tools" in capabilities if capabilities else None,
         thinks="thinking" in capabilities if capabilities else None,
     )

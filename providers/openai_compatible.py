@@ -15,7 +15,7 @@ import httpx2
 import openai
 from openai.types.chat import ChatCompletionChunk
 
-from providers.base import ChatRequest, Chunk, ContentRefused, ModelInfo
+from providers.base import ChatRequest, Chunk, ContentRefused, ModelInfo, ProviderError
 from providers.failures import OTHER_SHAPE, Server, cause_of, seconds_of
 from providers.openai_extras import model_infos
 from providers.openai_wire import EventLines, Reply, body_of, error_of
@@ -86,21 +86,22 @@ class OpenAICompatibleProvider:
             call(client.close(), _MODELS_TIMEOUT_S)
 
     async def _models(self) -> list[ModelInfo]:
-        with self._translated(model=""):
+        with self._translated(model=""), self._protocol(""):
             body = await self._client.get().get("/models", cast_to=object)
         with self._protocol(body):
             return model_infos(body)
 
     async def _chunks(self, request: ChatRequest, body: Body) -> AsyncGenerator[Chunk, None]:
         reply = Reply(request)
-        with self._translated(request.model), suppress(TimeoutError):
-            async with self._answer(body) as answer, asyncio.timeout(None) as patience:
-                async for data in _payloads(answer):
-                    for chunk in self._read(reply, data, request):
-                        yield chunk
-                    if reply.complete and patience.when() is None:
-                        patience.reschedule(asyncio.get_running_loop().time() + _TAIL_S)
-        self._check_end(reply, request.model)
+        with _counted(reply):
+            with self._translated(request.model), suppress(TimeoutError):
+                async with self._answer(body) as answer, asyncio.timeout(None) as patience:
+                    async for data in _payloads(answer):
+                        for chunk in self._read(reply, data, request):
+                            yield chunk
+                        if reply.complete and patience.when() is None:
+                            patience.reschedule(asyncio.get_running_loop().time() + _TAIL_S)
+            self._check_end(reply, request.model)
         for chunk in reply.end():
             yield chunk
 
@@ -159,6 +160,16 @@ class OpenAICompatibleProvider:
             raise self._server.failed("ended the connection without an answer") from error
         except httpx2.RequestError as error:
             raise self._server.failed("broke off in the middle of the reply") from error
+
+
+@contextmanager
+def _counted(reply: Reply) -> Iterator[None]:
+    """What came to nothing may have been counted, and charged for, all the same."""
+    try:
+        yield
+    except ProviderError as error:
+        error.finish = reply.finish
+        raise
 
 
 async def _payloads(answer: _Answer) -> AsyncGenerator[str, None]:

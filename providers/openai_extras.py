@@ -5,12 +5,9 @@ from decimal import Decimal
 from typing import Any
 
 from providers.base import ModelInfo
+from providers.figures import DEAREST_REQUEST, DEAREST_TOKEN, dollars, window
 
 Json = Mapping[str, Any]
-
-# In US dollars. Some servers give prices for a million tokens under the names that OpenRouter has for one token's.
-_DEAREST_TOKEN = Decimal("0.001")
-_DEAREST_REQUEST = Decimal(10_000)
 
 # OpenRouter, vLLM, LM Studio (what is loaded, what is possible), Mistral, Groq, llama.cpp (likewise).
 _WINDOWS = (
@@ -43,15 +40,15 @@ def _model_info(entry: Json) -> ModelInfo:
         context_length=_window(entry),
         tools=_tools_among(entry.get("capabilities")) if parameters is None else "tools" in parameters,
         thinks=None if parameters is None else "reasoning" in parameters,
-        prompt_price=_amount(prices.get("prompt"), _DEAREST_TOKEN),
-        completion_price=_amount(prices.get("completion"), _DEAREST_TOKEN),
-        request_price=_amount(prices.get("request", 0), _DEAREST_REQUEST) if prices else None,
+        prompt_price=dollars(prices.get("prompt"), DEAREST_TOKEN),
+        completion_price=dollars(prices.get("completion"), DEAREST_TOKEN),
+        request_price=dollars(prices.get("request", 0), DEAREST_REQUEST) if prices else None,
     )
 
 
 def _window(entry: Json) -> int | None:
     told = ((_part(entry, part) if part else entry).get(name) for part, name in _WINDOWS)
-    return next((tokens for tokens in told if isinstance(tokens, int) and tokens > 0), None)
+    return next(filter(None, map(window, told)), None)
 
 
 def _tools_among(capabilities: object) -> bool | None:
@@ -64,24 +61,13 @@ def _tools_among(capabilities: object) -> bool | None:
 
 def cost_in(usage: Json) -> Decimal | None:
     """What OpenRouter charges for a request, and what a provider does that is paid with a key of one's own."""
-    cost = _amount(usage.get("cost"), _DEAREST_REQUEST)
+    cost = dollars(usage.get("cost"), DEAREST_REQUEST)
     if cost is None or usage.get("is_byok") is not True:
         return cost
-    upstream = _amount(_part(usage, "cost_details").get("upstream_inference_cost"), _DEAREST_REQUEST)
+    upstream = dollars(_part(usage, "cost_details").get("upstream_inference_cost"), DEAREST_REQUEST)
     return None if upstream is None else cost + upstream
 
 
 def _part(facts: Json, name: str) -> Json:
     part = facts.get(name)
     return part if isinstance(part, dict) else {}
-
-
-def _amount(value: object, most: Decimal) -> Decimal | None:
-    """Negative ones stand for what is not known beforehand, such as the price of a model that is still to be chosen."""
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        return None
-    try:
-        amount = Decimal(str(value))
-    except ArithmeticError:
-        return None
-    return amount if amount.is_finite() and 0 <= amount <= most else None

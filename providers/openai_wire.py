@@ -178,7 +178,12 @@ class Reply:
             )
             for number, draft in enumerate(drafts, start=self._first_call)
         ]
-        return [*parts, *calls, Finish(self.finish_reason, self._model, self._usage, self._cost)]
+        return [*parts, *calls, self.finish]
+
+    @property
+    def finish(self) -> Finish:
+        """As far as it was told."""
+        return Finish(self.finish_reason, self._model, self._usage, self._cost)
 
 
 def _text(value: object) -> str:

@@ -7,14 +7,15 @@ from decimal import Decimal
 from django.conf import settings
 
 from providers import registry
-from providers.base import Finish, ModelInfo, ProviderError
+from providers.base import Finish, ModelInfo, ProviderError, Usage
 from providers.database import release_connection
+from providers.figures import DEAREST_REQUEST
 
 MILLION = 1_000_000
 # Prices change seldom.
 _LEARNED_S = 3600
-# What no request costs: a count or a price was wrong.
-_TOO_MUCH = 10_000
+# As it is written down.
+_COST_PLACES = Decimal("1e-10")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +37,17 @@ def per_million(price: Decimal) -> str:
 
 def cost_of(profile: str, model: str, finish: Finish) -> Decimal | None:
     """What the server says, or else what its tokens cost. Raises `UnknownProfile`."""
-    if finish.cost is not None:
-        return finish.cost
+    cost = _cost_of_tokens(profile, model, finish.usage) if finish.cost is None else finish.cost
+    return cost.quantize(_COST_PLACES) if cost is not None and 0 <= cost <= DEAREST_REQUEST else None
+
+
+def _cost_of_tokens(profile: str, model: str, usage: Usage) -> Decimal | None:
     price = price_of(profile, model)
     if price == FREE:
         return Decimal(0)
-    prompt, completion = finish.usage.prompt_tokens, finish.usage.completion_tokens
-    if price is None or prompt is None or completion is None:
+    if price is None or usage.prompt_tokens is None or usage.completion_tokens is None:
         return None
-    cost = price.prompt * prompt + price.completion * completion + price.request
-    return cost if 0 <= cost < _TOO_MUCH else None
+    return price.prompt * usage.prompt_tokens + price.completion * usage.completion_tokens + price.request
 
 
 def price_of(profile: str, model: str) -> Price | None:

@@ -26,8 +26,8 @@ class UnknownProfile(KeyError):
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """`make` returns the same provider as long as its address and its key stay the same. `tiny`: its default model has
-    fewer than about a billion parameters and wants to be asked in another way."""
+    """`make` returns the same provider as long as `server` gives the same address and the same key. `tiny`: its default
+    model has fewer than about a billion parameters and wants to be asked in another way."""
 
     name: str
     label: str
@@ -35,7 +35,19 @@ class Profile:
     make: Callable[[], Provider]
     default_options: Mapping[str, Any] = field(default_factory=dict)
     tiny: bool = False
+    server: Callable[[], tuple[str, str]] = lambda: ("", "")
 
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What a server offers. When it gave no answer its last list stays, beside the `error`."""
+
+    asked_at: float
+    models: list[ModelInfo]
+    error: ProviderError | None = None
+
+
+_NOTHING = _Known(float("-inf"), [])
 
 # Without the DRY sampler so small a model falls into loops. llama.cpp knows these names; they pass through as they are.
 EMBEDDED_OPTIONS = {
@@ -53,7 +65,7 @@ KNOWN_HOSTS = {"openrouter.ai": "OpenRouter", "api.openai.com": "OpenAI"}
 
 _in_use: dict[str, Profile] = {}
 _making = threading.Lock()
-_models: dict[Provider, tuple[float, list[ModelInfo] | ProviderError]] = {}
+_known: dict[Provider, _Known] = {}
 
 
 def profiles() -> dict[str, Profile]:
@@ -65,9 +77,10 @@ def profiles() -> dict[str, Profile]:
             _make_embedded,
             EMBEDDED_OPTIONS,
             tiny=not embedded_model_file(),
+            server=lambda: (embedded_address() or "", ""),
         ),
-        Profile("ollama", "Ollama", settings.OLLAMA_MODEL, _make_ollama),
-        Profile("openai", openai_label(), settings.OPENAI_MODEL, _make_openai),
+        Profile("ollama", "Ollama", settings.OLLAMA_MODEL, _make_ollama, server=_ollama_server),
+        Profile("openai", openai_label(), settings.OPENAI_MODEL, _make_openai, server=_openai_server),
     )
     return {profile.name: profile for profile in shipped} | _in_use
 
@@ -102,27 +115,24 @@ def use(name: str, provider: Provider) -> Iterator[None]:
 def known_models(name: str, *, max_age_s: float = _MODELS_AGE_S) -> list[ModelInfo]:
     """What the server offers, asked at most every `max_age_s`. Raises `ProviderError`, for 5 s the same one."""
     provider = get(name)
-    asked_at, answer = _models.get(provider, (float("-inf"), []))
-    age_s = time.monotonic() - asked_at
-    if age_s >= (min(_ERROR_AGE_S, max_age_s) if isinstance(answer, ProviderError) else max_age_s):
-        answer = _ask(provider)
-        _models[provider] = time.monotonic(), answer
-    if isinstance(answer, ProviderError):
-        raise answer.with_traceback(None)
-    return list(answer)
+    known = _known.get(provider, _NOTHING)
+    if time.monotonic() - known.asked_at >= (min(_ERROR_AGE_S, max_age_s) if known.error else max_age_s):
+        known = _known[provider] = _ask(provider)
+    if known.error:
+        raise known.error.with_traceback(None)
+    return list(known.models)
 
 
 def models_known_now(name: str) -> list[ModelInfo]:
-    """What the server offered when it was last asked, however long ago; nobody is asked now."""
-    _, answer = _models.get(get(name), (0, []))
-    return [] if isinstance(answer, ProviderError) else list(answer)
+    """What the server offered when it last said so, however long ago; nobody is asked now."""
+    return list(_known.get(get(name), _NOTHING).models)
 
 
-def _ask(provider: Provider) -> list[ModelInfo] | ProviderError:
+def _ask(provider: Provider) -> _Known:
     try:
-        return provider.models()
+        return _Known(time.monotonic(), provider.models())
     except ProviderError as error:
-        return error
+        return _Known(time.monotonic(), _known.get(provider, _NOTHING).models, error)
 
 
 def embedded_address() -> str | None:
@@ -187,18 +197,25 @@ def _make_embedded() -> Provider:
     )
 
 
+def _ollama_server() -> tuple[str, str]:
+    return settings.OLLAMA_BASE_URL, settings.OLLAMA_API_KEY
+
+
+def _openai_server() -> tuple[str, str]:
+    return settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY
+
+
 def _make_ollama() -> Provider:
-    return _kept("providers.ollama.OllamaProvider", base_url=settings.OLLAMA_BASE_URL, api_key=settings.OLLAMA_API_KEY)
+    address, key = _ollama_server()
+    return _kept("providers.ollama.OllamaProvider", base_url=address, api_key=key)
 
 
 def _make_openai() -> Provider:
-    if openai_needs_key() and not settings.OPENAI_API_KEY:
+    address, key = _openai_server()
+    if openai_needs_key() and not key:
         return _NO_KEY
     return _kept(
-        "providers.openai_compatible.OpenAICompatibleProvider",
-        base_url=settings.OPENAI_BASE_URL,
-        api_key=settings.OPENAI_API_KEY,
-        label=openai_label(),
+        "providers.openai_compatible.OpenAICompatibleProvider", base_url=address, api_key=key, label=openai_label()
     )
 
 

@@ -41,4 +41,5 @@ class Used:
 
     @property
     def exact_cost(self) -> Decimal | None:
-        return None if self.cost_unknown else self.cost
+        """None when any part of it is unknown or an estimate."""
+        return None if self.cost_unknown or (self.estimated and self.cost) else self.cost

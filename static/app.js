@@ -38,3 +38,9 @@ document.addEventListener("keydown", (event) => {
     kept = false;
   });
 })();
+
+// Below a select of models stands what is known of the chosen one.
+document.addEventListener("change", ({ target }) => {
+  const facts = target.id && document.getElementById(`${target.id}_facts`);
+  if (facts) facts.textContent = target.selectedOptions?.[0]?.dataset.facts ?? "";
+});

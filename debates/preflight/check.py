@@ -1,8 +1,8 @@
 """A debate looked at before it starts: whether its models answer, and what it will use. Nothing is created."""
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -13,8 +13,9 @@ from debates.events import Sender
 from debates.forecast import Side
 from debates.models import ToolsModeChoices
 from debates.preflight import problems, weighing
-from debates.preflight.findings import Finding, Preflight, Problem
-from debates.preflight.looking import Look, Wish, look_at
+from debates.preflight.findings import Finding, Preflight, Problem, SeatFinding
+from debates.preflight.looking import Look, Wish
+from debates.preflight.wishes import look_at_all, wishes_of
 from debates.proposals import DebateProposal, SeatProposal
 from providers import registry
 from providers.base import ToolSpec
@@ -38,21 +39,9 @@ class _Seen:
     def room(self) -> int | None:
         return weighing.room_of(self.seat, self.look.context_length)
 
-    def finding(self) -> Finding:
-        return Finding(
-            seat=self.name,
-            provider=self.seat.provider,
-            model=self.seat.model,
-            server=registry.profile(self.seat.provider).label,
-            reachable=self.look.reachable,
-            model_found=self.look.model_found,
-            key_accepted=self.look.key_accepted,
-            tools=self.look.tools,
-            first_words_ms=self.look.first_words_ms,
-            context_length=self.look.context_length,
-            prompt_tokens_longest=self.longest,
-            reply_tokens=self.side.reply,
-        )
+    def finding(self) -> SeatFinding:
+        known = _known(self.seat.provider, self.seat.model, self.look)
+        return SeatFinding(**known, seat=self.name, prompt_tokens_longest=self.longest, reply_tokens=self.side.reply)
 
     def problems(self, mode: str) -> Iterator[Problem]:
         model = self.seat.model
@@ -69,11 +58,15 @@ def preflight(owner: User, proposal: DebateProposal) -> Preflight:
     complete = checking.checked(proposal, owner)
     specs = _offered(owner, complete)
     leases.release_connection()
-    a, b = _seen(complete, specs)
+    seats, others = wishes_of(complete, sourced=bool(specs))
+    looks = look_at_all([*seats, *others])
+    a, b = _seen(complete, specs, seats, looks)
+    fallbacks = list(zip(others, looks[len(seats) :], strict=True))
     *_, total = forecast.running(a.side, b.side, complete.max_rounds)
-    found = [*a.problems(complete.tools_mode), *b.problems(complete.tools_mode)]
+    found = [*a.problems(complete.tools_mode), *b.problems(complete.tools_mode), *_warnings(fallbacks)]
     return Preflight(
         seats=(a.finding(), b.finding()),
+        fallbacks=tuple(Finding(**_known(wish.profile, wish.model, look)) for wish, look in fallbacks),
         problems=(*found, *problems.of_budgets(complete, a.side, b.side)),
         estimate=total,
         assumes=_assumptions(a.side, b.side, sourced=bool(specs)),
@@ -86,14 +79,14 @@ def _offered(owner: User, proposal: DebateProposal) -> Sequence[ToolSpec]:
     return Session(Errand(owner.pk), proposal.tools or [], words=proposal.topic).offered()
 
 
-def _seen(proposal: DebateProposal, specs: Sequence[ToolSpec]) -> tuple[_Seen, _Seen]:
+def _seen(
+    proposal: DebateProposal, specs: Sequence[ToolSpec], wishes: Sequence[Wish], looks: Sequence[Look]
+) -> tuple[_Seen, _Seen]:
     seats, rounds = (proposal.agent_a, proposal.agent_b), proposal.max_rounds
-    wishes = [_wish(seat, proposal.tools_mode, sourced=bool(specs)) for seat in seats]
-    looks = _looks(wishes)
     debate = weighing.debate_of(proposal, sourced=bool(specs))
     a, b = (
         weighing.side_of(debate, sender, seat, specs if wish.tools and look.tools is not False else ())
-        for sender, seat, wish, look in zip((Sender.AGENT_A, Sender.AGENT_B), seats, wishes, looks, strict=True)
+        for sender, seat, wish, look in zip((Sender.AGENT_A, Sender.AGENT_B), seats, wishes, looks[:2], strict=True)
     )
     return (
         _Seen("agent_a", seats[0], looks[0], a, forecast.longest_prompt(a, b, rounds)),
@@ -101,19 +94,25 @@ def _seen(proposal: DebateProposal, specs: Sequence[ToolSpec]) -> tuple[_Seen, _
     )
 
 
-def _wish(seat: SeatProposal, mode: str, *, sourced: bool) -> Wish:
-    """As a turn decides whether the model is told of the tools; see `research.mode_of`."""
-    forced = mode == Mode.NATIVE
-    may_call = mode == Mode.AUTO and not registry.profile(seat.provider).tiny
-    return Wish(seat.provider, seat.model, seat.options, sourced and (forced or may_call), whatever_is_known=forced)
+def _known(profile: str, model: str, look: Look) -> dict[str, Any]:
+    return {
+        "provider": profile,
+        "model": model,
+        "server": registry.profile(profile).label,
+        "reachable": look.reachable,
+        "model_found": look.model_found,
+        "key_accepted": look.key_accepted,
+        "tools": look.tools,
+        "first_words_ms": look.first_words_ms,
+        "context_length": look.context_length,
+    }
 
 
-def _looks(wishes: Sequence[Wish]) -> list[Look]:
-    """One for each wish. Both agents may have the same model, which is looked at once, in the first one's manner."""
-    distinct = {(wish.profile, wish.model): wish for wish in reversed(wishes)}
-    with ThreadPoolExecutor() as threads:
-        looks = dict(zip(distinct, threads.map(look_at, distinct.values()), strict=True))
-    return [looks[wish.profile, wish.model] for wish in wishes]
+def _warnings(fallbacks: Sequence[tuple[Wish, Look]]) -> Iterator[Problem]:
+    """The debate may never need them."""
+    for number, (wish, look) in enumerate(fallbacks):
+        for problem in problems.of_server(f"fallbacks.{number}", wish.model, look):
+            yield replace(problem, level="warning")
 
 
 def _assumptions(a: Side, b: Side, *, sourced: bool) -> str:

@@ -10,10 +10,9 @@ Level = Literal["error", "warning"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Of one seat. None is unknown. `server` is what people call it; `tools`: whether the model takes them, in a debate
-    that would let it; `reply_tokens`: the length of a reply that the estimate assumes."""
+    """Of one model. None is unknown. `server` is what people call it; `tools`: whether the model takes them, in a
+    debate that would let it."""
 
-    seat: str
     provider: str
     model: str
     server: str
@@ -23,6 +22,13 @@ class Finding:
     tools: bool | None
     first_words_ms: int | None
     context_length: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class SeatFinding(Finding):
+    """Of an agent's own. `reply_tokens`: the length of a reply that the estimate assumes."""
+
+    seat: str
     prompt_tokens_longest: int
     reply_tokens: int
 
@@ -30,7 +36,7 @@ class Finding:
 @dataclass(frozen=True, slots=True)
 class Problem:
     """`field` is a dotted name such as "agent_a.model"; `message` says what to do too. With an "error" the debate would
-    not get far."""
+    not get far; of a fallback there are warnings alone."""
 
     field: str
     level: Level
@@ -39,9 +45,11 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Preflight:
-    """`assumes`: what the estimate rests on, for a person."""
+    """`fallbacks`: the models that may stand in and are no agent's own; `assumes`: what the estimate rests on, for a
+    person."""
 
-    seats: tuple[Finding, ...]
+    seats: tuple[SeatFinding, ...]
+    fallbacks: tuple[Finding, ...]
     problems: tuple[Problem, ...]
     estimate: Estimate
     assumes: str

@@ -13,9 +13,11 @@ from providers.base import (
     Adapted,
     ChatMessage,
     ChatRequest,
+    CircuitOpen,
     CredentialsRefused,
     ModelInfo,
     ModelMissing,
+    PassedOver,
     ProviderError,
     RequestRefused,
     ServerUnreachable,
@@ -125,6 +127,8 @@ def _first_words_ms(profile: str, request: ChatRequest, until: float) -> int | N
 def _failed(begun: Look, error: ProviderError, model: str, listed: list[ModelInfo]) -> Look:
     look = replace(begun, reachable=True, error=error)
     match error:
+        case CircuitOpen() | PassedOver():
+            return replace(look, reachable=None)  # nobody was asked
         case ServerUnreachable():
             return replace(look, reachable=False)
         case CredentialsRefused():

@@ -4,14 +4,17 @@ from collections.abc import Callable, Iterator
 
 from debates.forecast import Estimate, Side, running
 from debates.models import ToolsModeChoices
+from debates.money import dollars
 from debates.preflight.findings import Level, Problem
 from debates.preflight.looking import PATIENCE_S, Look
 from debates.proposals import DebateProposal
 from providers.base import (
+    CircuitOpen,
     ContextTooLong,
     CredentialsRefused,
     Loading,
     NotThisProtocol,
+    PassedOver,
     ProviderError,
     RateLimited,
     RequestRefused,
@@ -23,10 +26,11 @@ from providers.base import (
 # The server's, whatever the model.
 _OF_THE_SERVER = (ServerUnreachable, CredentialsRefused, NotThisProtocol)
 # Debates wait these out.
-_PASSING = (Loading, RateLimited, WrongCall)
+_PASSING = (Loading, RateLimited, WrongCall, CircuitOpen)
 # Of errors that say themselves only what happened; the first that fits.
 _WHAT_TO_DO: tuple[tuple[type[ProviderError] | tuple[type[ProviderError], ...], str], ...] = (
     (_PASSING, "The debate will wait and ask again."),
+    (PassedOver, "Check again in a minute, or choose another model."),
     (ServerFailed, "Check again in a moment, or choose another model."),
     (ContextTooLong, "Choose another model."),
 )
@@ -35,7 +39,7 @@ _WHAT_TO_DO: tuple[tuple[type[ProviderError] | tuple[type[ProviderError], ...], 
 def of_server(seat: str, model: str, look: Look) -> Iterator[Problem]:
     if look.error:
         place = "provider" if isinstance(look.error, _OF_THE_SERVER) else "model"
-        level: Level = "warning" if isinstance(look.error, _PASSING) else "error"
+        level: Level = "warning" if isinstance(look.error, (*_PASSING, PassedOver)) else "error"
         yield Problem(f"{seat}.{place}", level, _sentences(look.error, look.near))
     elif look.loading:
         message = (
@@ -103,7 +107,7 @@ def of_budgets(proposal: DebateProposal, a: Side, b: Side) -> Iterator[Problem]:
         yield Problem("budget_cost", "warning", message)
     elif money is not None:
         number = _round_in(proposal, a, b, lambda used: used.cost is not None and used.cost >= money)
-        yield from _used_up("budget_cost", f"${money.normalize():f}", number)
+        yield from _used_up("budget_cost", dollars(money), number)
 
 
 def _round_in(proposal: DebateProposal, a: Side, b: Side, reached: Callable[[Estimate], bool]) -> int | None:

@@ -1,6 +1,6 @@
 """What each agent's requests weigh in tokens, built as the debate itself would build them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any
 
 from django.conf import settings
@@ -10,7 +10,7 @@ from debates.events import Said, Sender
 from debates.forecast import TYPICAL_REPLY, Side
 from debates.proposals import DebateProposal, SeatProposal
 from providers import estimates, prices, registry
-from providers.base import REPLY_TOKENS, ToolSpec
+from providers.base import REPLY_TOKENS, ChatRequest, Chunk, ToolSpec
 
 # Known sources and what one look-up finds: 12 beginnings of passages, and 4,000 characters. A tiny model is shown one
 # fact.
@@ -46,10 +46,14 @@ def _speaker(sender: Sender, seat: SeatProposal, sourced: bool) -> Speaker:
         system_prompt=seat.system_prompt,
         position=seat.position,
         model=seat.model,
-        stream=registry.get(seat.provider).stream,
+        stream=_nobody,
         recipe="plain" if registry.profile(seat.provider).tiny else "dialogue",
         sourced=sourced,
     )
+
+
+def _nobody(request: ChatRequest) -> Generator[Chunk, None, None]:
+    raise RuntimeError("Who weighs a debate asks no model.")
 
 
 def side_of(debate: Debate, sender: Sender, seat: SeatProposal, calls: Sequence[ToolSpec]) -> Side:

@@ -10,7 +10,6 @@ from django.utils.safestring import SafeString, mark_safe
 
 from debates import footnotes, rendering, usage
 from debates.events import Sender
-from debates.forms_budget import ExtendForm, raised
 from debates.models import Conversation, EndReasonChoices
 from debates.slips import MARKS, Mark
 from tools_app import arguments, cleaning
@@ -92,11 +91,6 @@ def seconds(milliseconds: int | None) -> str:
 @register.filter
 def tokens(count: int | None) -> str:
     return "tokens unknown" if count is None else f"{count:,} tokens"
-
-
-@register.filter
-def raise_form(state: Mapping[str, Any]) -> ExtendForm:
-    return ExtendForm(initial=raised(state), go_on=True)
 
 
 @register.filter

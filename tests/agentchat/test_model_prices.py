@@ -49,7 +49,19 @@ def test_what_is_no_json_object_is_named_with_the_remedy(read: Read, value: str)
 
 
 @pytest.mark.parametrize(
-    "pair", ["0.27", "[0.27]", "[1, 2, 3]", '["0.27", "1.1"]', "[-1, 1]", "[NaN, 1]", "[true, 1]", "[1e9, 1]", "null"]
+    "pair",
+    [
+        "0.27",
+        "[0.27]",
+        "[1, 2, 3]",
+        '["0.27", "1.1"]',
+        "[-1, 1]",
+        "[NaN, 1]",
+        "[true, 1]",
+        "[1e9, 1]",
+        "[1e-900000, 1]",
+        "null",
+    ],
 )
 def test_a_model_with_wrong_prices_is_named_and_the_others_keep_theirs(read: Read, pair: str) -> None:
     prices, (problem,) = read(f'{{"wrong": {pair}, "right": [1, 2]}}')

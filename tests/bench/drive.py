@@ -28,10 +28,10 @@ def main(command: str, debates: int, turns: int) -> None:
             pass
         return
     owner = User.objects.get(username="bench")
-    seats = [SeatProposal(system_prompt=f"You are {name}.") for name in ("Ada", "Bo")]
+    ada, bo = (SeatProposal(system_prompt=f"You are {name}.") for name in ("Ada", "Bo"))
     made = [
         create_debate(
-            owner, DebateProposal("Tax?", *seats, turns // 2, tools=[], stop_phrases=[]), start=False
+            owner, DebateProposal("Tax?", ada, bo, turns // 2, tools=[], stop_phrases=[]), start=False
         ).conversation.pk
         for _ in range(debates)
     ]

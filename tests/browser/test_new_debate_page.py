@@ -1,4 +1,6 @@
 import threading
+from decimal import Decimal
+from typing import Any
 
 import pytest
 from django.urls import reverse
@@ -8,6 +10,8 @@ from pytest_django import Settings
 from debates import personas, views_topics
 from debates.models import Conversation, Persona
 from debates.topics.suggest import Suggestion
+from providers import registry
+from providers.base import ModelInfo
 from providers.scripted import ScriptedProvider
 
 
@@ -94,3 +98,31 @@ def test_a_button_beside_a_field_is_level_with_it(page: Page, field: str, button
     beside, pressed = page.locator(field).bounding_box(), page.locator(button).bounding_box()
     assert beside and pressed
     assert [abs(beside[side] - pressed[side]) < 1 for side in ("y", "height")] == [True, True]
+
+
+def test_what_is_known_of_a_model_is_readable_where_the_seats_stand_side_by_side(
+    page: Page, complaints: list[str]
+) -> None:
+    price = Decimal("0.00000027")
+    known: dict[str, Any] = {
+        "tools": True,
+        "thinks": True,
+        "prompt_price": price,
+        "completion_price": price,
+        "request_price": price,
+    }
+    models = [ModelInfo("scripted", 131_072, **known), ModelInfo("somebody/a-model-of-a-rather-long-name")]
+    with registry.use("scripted", ScriptedProvider(models)):
+        page.goto(reverse("debates:new"))
+        select, facts = page.locator("select#id_agent_a-model"), page.locator("#id_agent_a-model_facts")
+        expect(facts).to_contain_text("128k context · tools · thinking · $0.27 / $0.27 per 1M tokens")
+        seat, wide, shown = page.locator("#agent_a").bounding_box(), select.bounding_box(), facts.bounding_box()
+        assert seat and wide and shown
+        assert wide["width"] > 0.85 * seat["width"]
+        assert seat["x"] < shown["x"] and shown["x"] + shown["width"] < seat["x"] + seat["width"]
+        assert facts.evaluate("one => one.scrollWidth <= one.clientWidth")
+        select.select_option("somebody/a-model-of-a-rather-long-name")
+        expect(facts).to_be_empty()
+        select.select_option("scripted")
+        expect(facts).to_contain_text("128k context")
+    assert complaints == []

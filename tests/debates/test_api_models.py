@@ -34,7 +34,7 @@ def test_every_provider_tells_its_models(api: Client, settings: Settings) -> Non
     settings.AI_PROFILE = "embedded"
     embedded = profiles(api)["embedded"]
     assert (embedded["default"], embedded["reachable"], embedded["error"]) == (True, True, "")
-    free = {"prompt_price": "0", "completion_price": "0"}
+    free = {"prompt_price": "0", "completion_price": "0", "request_price": "0"}
     assert embedded["models"] == [
         {"name": "small", "context_length": 4096, "tools": True, "thinks": False, **free},
         {"name": "large", "context_length": None, "tools": None, "thinks": None, **free},
@@ -52,12 +52,22 @@ def test_prices_are_for_a_million_tokens(api: Client, settings: Settings) -> Non
     assert prices == [("0.15", "100"), ("0.27", "1.1"), (None, None)]
 
 
+@pytest.mark.parametrize(("price", "told"), [("0", "0"), ("0.0050", "0.005"), ("1E-7", "0.0000001")])
+def test_a_price_is_also_told_for_a_request(api: Client, price: str, told: str) -> None:
+    listed = ModelInfo("m", prompt_price=Decimal(1), completion_price=Decimal(1), request_price=Decimal(price))
+    with registry.use("openai", ScriptedProvider([listed, ModelInfo("untold")])):
+        (models,) = [entry["models"] for entry in api.get("/api/v1/models/").json() if entry["name"] == "openai"]
+    assert [model["request_price"] for model in models] == [told, None]
+
+
 def test_the_schema_tells_that_facts_may_be_unknown(api: Client) -> None:
     schema = api.get("/api/schema/", headers={"accept": "application/vnd.oai.openapi+json"}).json()
     facts = schema["components"]["schemas"]["Model"]["properties"]
     assert all(facts[name]["nullable"] for name in facts if name != "name")
     assert (facts["prompt_price"]["type"], facts["thinks"]["type"]) == ("string", "boolean")
     assert "million tokens" in facts["completion_price"]["description"]
+    assert facts["request_price"]["type"] == "string"
+    assert "each request" in facts["request_price"]["description"]
 
 
 def test_a_provider_that_is_down_says_what_to_do(api: Client) -> None:

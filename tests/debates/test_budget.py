@@ -16,7 +16,7 @@ from providers.used import Used
         (Budget(tokens=100), Used(prompt_tokens=60, completion_tokens=40), "100 tokens is used up: 100 were used"),
         (Budget(tokens=100), Used(prompt_tokens=160, estimated=1), "about 160 were used"),
         (Budget(cost=Decimal("0.50")), Used(cost=Decimal("0.4999")), ""),
-        (Budget(cost=Decimal("0.50")), Used(cost=Decimal("0.5")), "$0.5 is used up: $0.5000 was spent"),
+        (Budget(cost=Decimal("0.50")), Used(cost=Decimal("0.5")), "$0.50 is used up: $0.50 was spent"),
         (Budget(cost=Decimal(1)), Used(), ""),
         (Budget(cost=Decimal(1)), Used(unpriced=1), "unknown"),
         (Budget(cost=Decimal(1)), Used(cost=Decimal("0.1"), cost_unknown=2), ""),

@@ -11,8 +11,10 @@ from debates.errors import AgentsDisabled, InvalidDebate, KeyReused
 from debates.models import Conversation, Persona, Seat
 from debates.proposals import DebateProposal, SeatProposal
 from debates.services import create_debate, start_demonstration
-from providers.base import ServerUnreachable
+from providers import registry
+from providers.base import ChatMessage, ChatRequest, ModelInfo, ModelMissing, ServerUnreachable
 from providers.scripted import ScriptedProvider
+from tests.fakes.model_server import ModelServer, Reply
 from tools_app.registry import tools
 
 pytestmark = pytest.mark.django_db
@@ -112,6 +114,20 @@ def test_an_unknown_provider_is_named_with_those_there_are(alice: User, proposal
 def test_an_unknown_model_is_named_with_those_there_are(alice: User, proposal: DebateProposal) -> None:
     (sentence,) = faults(alice, with_seat(proposal, model="scriptd"))["agent_a.model"]
     assert "'scriptd'" in sentence and "Did you mean: scripted?" in sentence
+
+
+def test_a_model_that_ollama_has_not_yet_is_told_with_how_to_get_it(alice: User, proposal: DebateProposal) -> None:
+    with registry.use("ollama", ScriptedProvider([ModelInfo("qwen3:8b")])):
+        (sentence,) = faults(alice, with_seat(proposal, provider="ollama", model="qwen3:9b"))["agent_a.model"]
+    assert sentence == "ollama has no model 'qwen3:9b'. Did you mean: qwen3:8b? To get it, run `ollama pull qwen3:9b`."
+
+
+def test_so_it_is_when_it_is_asked_for(settings: Settings) -> None:
+    missing = Reply(status=404, body={"error": "model 'qwen3:9b' not found"})
+    with ModelServer(lambda _: missing) as server:
+        settings.OLLAMA_BASE_URL = server.url
+        with pytest.raises(ModelMissing, match=r"[Rr]un `ollama pull qwen3:9b`\."):
+            list(registry.get("ollama").stream(ChatRequest("qwen3:9b", (ChatMessage("user", "Hello"),))))
 
 
 def test_a_model_is_taken_at_its_word_while_its_server_is_away(

@@ -10,6 +10,8 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
+from debates import fragments
+from debates.forms_budget import ExtendForm
 from debates.fragments import Fragments
 from debates.live import Notice
 from debates.models import Conversation
@@ -75,6 +77,49 @@ def test_the_form_comes_over_the_stream_and_keeps_what_is_typed(spent: Conversat
     (form,) = re.findall(r'<form id="raise-budget"[^>]*>', html)
     assert "hx-preserve" in form
     assert 'value="token-of-this-page"' in html.partition(form)[2]
+
+
+def test_no_form_is_made_where_none_is_shown(spent: Conversation, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[ExtendForm] = []
+
+    def form(**kwargs: Any) -> ExtendForm:
+        made.append(ExtendForm(**kwargs))
+        return made[-1]
+
+    monkeypatch.setattr(fragments, "ExtendForm", form)
+    viewer = Fragments(Conversation.objects.prefetch_related("seats").get(pk=spent.pk), "csrf")
+    running = status_payload(spent) | {"status": Status.RUNNING}
+    viewer.html(Notice("status", running))
+    assert made == []
+    viewer.html(Notice("status", status_payload(spent)))
+    assert [form.go_on for form in made] == [True]
+
+
+@pytest.mark.parametrize("status", [Status.PAUSED, Status.FAILED])
+def test_what_a_model_failed_of_is_said_beside_the_budget(page: Client, spent: Conversation, status: Status) -> None:
+    Conversation.objects.update(status=status, error="The model refused. Run `ollama pull small`.")
+    html = detail(page, spent)
+    assert "The model refused. Run <code>ollama pull small</code>." in html
+    assert "The budget of 1,000 tokens is used up: 1,230 were used." in html
+
+
+def test_the_budget_alone_is_said_once(page: Client, spent: Conversation) -> None:
+    Conversation.objects.update(error=status_payload(spent)["budget_used_up"])
+    assert detail(page, spent).count("The budget of 1,000 tokens is used up") == 1
+    extend(page, spent, budget_tokens="1100")
+    html = detail(page, spent)
+    assert html.count("is used up:") == html.count("The budget of 1,100 tokens is used up:") == 1
+
+
+def test_who_paused_it_is_told_nothing_of_an_error(page: Client, spent: Conversation) -> None:
+    Conversation.objects.update(error="")
+    assert '<p dir="auto"></p>' not in detail(page, spent)
+
+
+def test_what_a_model_failed_of_stays_when_the_budget_alone_is_raised(page: Client, spent: Conversation) -> None:
+    Conversation.objects.update(error="The model refused.")
+    extend(page, spent, budget_tokens="2000")
+    assert "The model refused." in detail(page, spent)
 
 
 def test_no_raise_is_offered_while_agents_are_switched_off(

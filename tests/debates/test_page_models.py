@@ -87,8 +87,16 @@ def test_a_price_of_ones_own_is_shown(settings: Settings) -> None:
 
 def test_a_select_shows_the_facts_beside_the_name(page: Client, scripted: ScriptedProvider) -> None:
     html = _choice(page, ModelInfo("scripted", 40_960, tools=True), ModelInfo("small"))
-    assert '<option value="scripted" selected>scripted (default) · 40k context · tools</option>' in html
+    facts = "40k context · tools"
+    assert f'<option value="scripted" selected data-facts="{facts}">scripted (default) · {facts}</option>' in html
     assert '<option value="small">small</option>' in html
+
+
+def test_below_it_stands_what_is_known_of_the_chosen_one(page: Client, scripted: ScriptedProvider) -> None:
+    """The select may be too narrow for it."""
+    html = _choice(page, ModelInfo("small", 8192), ModelInfo("scripted", 40_960, tools=True))
+    assert '<p class="hint" id="id_agent_a-model_facts">40k context · tools</p>' in html
+    assert 'aria-describedby="id_agent_a-model_facts"' in html
 
 
 def test_so_does_a_list_of_suggestions(

@@ -106,6 +106,14 @@ def test_an_unknown_model_is_answered_with_the_known_ones(page: Client) -> None:
     assert "Did you mean: scripted?" in html
 
 
+def test_how_to_get_a_model_is_shown_as_something_to_type(page: Client) -> None:
+    typed = {"agent_a-provider": "ollama", "agent_a-model": "small:1b"}
+    with registry.use("ollama", ScriptedProvider([ModelInfo("<b>")])):
+        html = page.post(NEW, _filled(**typed)).content.decode()
+    assert "To get it, run <code>ollama pull small:1b</code>." in html
+    assert "There are: &lt;b&gt;." in html
+
+
 def test_a_warning_follows_to_the_debate_that_was_started(page: Client) -> None:
     same = {"agent_b-system_prompt": _filled()["agent_a-system_prompt"]}
     response = page.post(NEW, _filled(**same), follow=True)

@@ -9,8 +9,10 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
+from debates import forms
 from debates.models import Conversation
-from providers.base import OPTIONS
+from providers.base import OPTIONS, ChatRequest, Option
+from providers.ollama_wire import arguments_of
 from providers.scripted import ScriptedProvider
 
 NEW, VALIDATE = reverse("debates:new"), reverse("debates:validate")
@@ -70,6 +72,23 @@ def test_each_says_what_it_does_and_which_only_ollama_knows(page: Client) -> Non
         assert option.meaning[1:] in field
         assert ("Only Ollama knows this." in field) == (name in ("num_ctx", "think", "keep_alive"))
     assert re.search(r'<option value="" selected>as the model likes</option>\s*<option value="true">yes<', html)
+
+
+def test_there_is_a_field_for_each_option_that_there_is_when_the_form_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forms, "OPTIONS", {**OPTIONS, "min_p": Option(float, 0, 1, "least share of a word")})
+    field = forms.SeatForm(personas=[]).fields["min_p"]
+    assert field.help_text == "Least share of a word."
+    assert "hx-post" in field.widget.attrs, "checked while it is typed in"
+
+
+def test_what_an_empty_one_means_is_told_as_it_is(page: Client, scripted: ScriptedProvider) -> None:
+    html = page.get(NEW).content.decode()
+    sent = arguments_of(ChatRequest("m", ()), 4096)
+    assert f"When empty: {sent['options']['num_predict']:,}." in _field(html, "agent_a-max_tokens")
+    assert f"When empty: {sent['keep_alive']}." in _field(html, "agent_a-keep_alive")
+    assert html.count("When empty:") == 2 * 2
+    assert "Empty means what the model's server thinks best, unless a hint says otherwise." in html
+    assert "The embedded model has settings of its own." in html
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from providers.base import (
     Loading,
     ModelInfo,
     ModelMissing,
+    PassedOver,
     ProviderError,
     RateLimited,
     RequestRefused,
@@ -30,6 +31,7 @@ from providers.base import (
     ServerUnreachable,
     Tick,
 )
+from providers.circuit import THRESHOLD
 from providers.models import ModelCall
 from providers.openai_compatible import OpenAICompatibleProvider
 from providers.scripted import ScriptedProvider
@@ -195,6 +197,27 @@ def test_what_a_debate_waits_out_is_a_warning(alice: User, proposal: DebatePropo
     found = checked(ScriptedProvider(), alice, proposal, error)
     assert found.ok
     assert only(found.problems) == Problem("agent_a.model", "warning", f"{error} The debate will wait and ask again.")
+
+
+def test_a_model_that_is_left_alone_for_a_while_was_asked_by_nobody(alice: User, proposal: DebateProposal) -> None:
+    for _ in range(THRESHOLD):
+        checked(ScriptedProvider(), alice, proposal, ServerFailed("It is down."))
+    provider = ScriptedProvider()
+    found = checked(provider, alice, proposal)
+    assert provider.requests == []
+    assert found.ok
+    assert only(found.problems).level == "warning"
+    assert "left alone for a moment" in only(found.problems).message
+    assert only(found.problems).message.endswith("The debate will wait and ask again.")
+    assert [(seat.reachable, seat.key_accepted) for seat in found.seats] == [(None, None)] * 2
+
+
+def test_so_is_one_that_refused_a_moment_ago(alice: User, proposal: DebateProposal) -> None:
+    found = checked(ScriptedProvider(), alice, proposal, PassedOver("It has no money left."))
+    assert only(found.problems) == Problem(
+        "agent_a.model", "warning", "It has no money left. Check again in a minute, or choose another model."
+    )
+    assert [seat.reachable for seat in found.seats] == [None] * 2
 
 
 @pytest.mark.parametrize(

@@ -122,5 +122,5 @@ def test_the_schema_tells_of_it() -> None:
     sent = operation["requestBody"]["content"]["application/json"]["schema"]
     assert sent == {"$ref": "#/components/schemas/DebateInput"}
     told = schema["components"]["schemas"]
-    assert set(told["Preflight"]["required"]) == {"ok", "seats", "problems", "estimate", "assumes"}
+    assert set(told["Preflight"]["required"]) == {"ok", "seats", "fallbacks", "problems", "estimate", "assumes"}
     assert told["Estimate"]["properties"]["cost"]["nullable"] is True

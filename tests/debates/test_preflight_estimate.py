@@ -7,10 +7,12 @@ import pytest
 from django.contrib.auth.models import User
 from pytest_django import Settings
 
+from debates.events import Sender
+from debates.preflight import weighing
 from debates.preflight.check import preflight
 from debates.proposals import DebateProposal
 from providers import registry
-from providers.base import ModelInfo
+from providers.base import ChatRequest, ModelInfo
 from providers.scripted import ScriptedProvider
 from tests.debates.test_preflight import checked
 from tests.tools_app.tools import tool
@@ -147,3 +149,12 @@ def test_the_embedded_model_is_asked_in_its_own_way(alice: User, proposal: Debat
     assert found.ok and found.problems == ()
     assert found.seats[0].prompt_tokens_longest < 500, "one instruction and one quotation"
     assert found.estimate.cost == 0
+
+
+def test_who_weighs_a_debate_can_ask_nobody(proposal: DebateProposal, scripted: ScriptedProvider) -> None:
+    """A request here would stand in no book, and nobody would be left alone who fails."""
+    speaker = weighing.debate_of(proposal, sourced=False).speakers[Sender.AGENT_A]
+    scripted.enqueue("Hello")
+    with pytest.raises(RuntimeError, match="asks no model"):
+        next(speaker.stream(ChatRequest("scripted", ())))
+    assert scripted.requests == []

@@ -1,6 +1,6 @@
 import threading
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 
 import pytest
 from django.db import InterfaceError, OperationalError, connection
@@ -9,7 +9,7 @@ from debates import leases, services
 from debates.live import Notice
 from debates.models import Conversation, Message
 from debates.recorder import Outcome, record
-from providers.base import Finish, ServerUnreachable, Usage
+from providers.base import ChatRequest, Chunk, Finish, ServerUnreachable, Tick, Usage
 from providers.scripted import Delay, ScriptedProvider
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -186,13 +186,21 @@ def test_a_deleted_debate_is_left(debate: Conversation, scripted: ScriptedProvid
 
 
 def test_a_process_that_must_end_hands_the_debate_back(
-    debate: Conversation, scripted: ScriptedProvider, viewer: Viewer
+    debate: Conversation, scripted: ScriptedProvider, viewer: Viewer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    must_end = threading.Event()
+    must_end, asked_again = threading.Event(), threading.Event()
+    stream = scripted.stream
+
+    def asked(request: ChatRequest) -> Generator[Chunk, None, None]:
+        if scripted.requests:
+            asked_again.set()
+        return stream(request)
+
+    monkeypatch.setattr(scripted, "stream", asked)
     scripted.enqueue("one")
     scripted.enqueue(Delay(60))
     run = Run(debate, viewer, must_end.is_set)
-    viewer.wait_for("message")
+    assert asked_again.wait(20)
     must_end.set()
     assert run.ended() is Outcome.HANDED_BACK
     for text in ("two", "three", "four"):
@@ -288,15 +296,21 @@ def test_the_round_is_the_one_of_the_last_message(
 
 
 def test_the_database_connection_is_not_held_while_a_model_is_awaited(
-    debate: Conversation, scripted: ScriptedProvider
+    debate: Conversation, scripted: ScriptedProvider, viewer: Viewer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held: list[bool] = []
+    stream = scripted.stream
 
-    def publish(conversation_id: uuid.UUID, notice: Notice) -> None:
-        if notice.event in ("turn", "text"):
+    def silent(request: ChatRequest) -> Generator[Chunk, None, None]:
+        for _ in range(2):
             held.append(connection.connection is not None)
+            yield Tick()
+        for chunk in stream(request):
+            held.append(connection.connection is not None)
+            yield chunk
 
+    monkeypatch.setattr(scripted, "stream", silent)
     for _ in range(4):
         scripted.enqueue("word")
-    record(debate.pk, publish=publish)
-    assert held == [False] * 8
+    assert record(debate.pk, publish=viewer) is Outcome.ENDED
+    assert held == [False] * 16, "at two ticks, a word and the end of each turn"

@@ -108,19 +108,6 @@ def test_at_its_budget_a_debate_is_paused_with_the_reason(
     assert said in status_payload(debate)["budget_used_up"]
 
 
-def test_minutes_count_while_it_runs_and_not_while_it_is_paused(
-    debate: Conversation, scripted: ScriptedProvider
-) -> None:
-    limited(debate, budget_minutes=1, ran_s=59.9)
-    scripted.enqueue("Word.")
-    scripted.enqueue(ContentRefused("No."))
-    play(debate)
-    assert debate.ran_s > 59.9
-    limited(debate, ran_s=60.0)
-    with pytest.raises(BudgetSpent, match="1 minutes is used up"):
-        services.resume(debate)
-
-
 def test_money_that_nobody_can_count_is_not_spent_on(debate: Conversation, scripted: ScriptedProvider) -> None:
     limited(debate, budget_cost=Decimal(1))
     scripted.enqueue("Word.", counted(10, 1, cost=None))

@@ -50,7 +50,7 @@ def test_it_says_what_is_not_known_exactly() -> None:
         ({"cost": None}, "cost unknown"),
         ({"cost": "0"}, "free"),
         ({"cost": "0", "cost_unknown": 1}, "cost unknown"),
-        ({"cost": "0.00001"}, "under $0.0001"),
+        ({"cost": "0.00001"}, "less than $0.0001"),
         ({"cost": "0.5"}, "$0.50"),
         ({"cost": "0.01234567"}, "$0.0123"),
         ({"cost": "1234.567"}, "$1,234.57"),
@@ -116,6 +116,14 @@ def test_a_stand_in_is_named_with_the_model_in_whose_place_it_spoke() -> None:
     assert usage.stand_in(said) == "spoken by small in place of large, which did not answer"
     assert usage.stand_in(said | {"model": ""}).startswith("spoken by another model in place of large")
     assert usage.stand_in(said | {"stood_in_for": ""}) == ""
+
+
+@pytest.mark.parametrize(
+    ("provider", "at"), [("ollama", " at Ollama"), ("embedded", " at Embedded model"), ("gone", " at gone")]
+)
+def test_where_two_servers_have_a_model_of_that_name_the_server_is_named(provider: str, at: str) -> None:
+    said = {"model": "qwen3:8b", "provider": provider, "stood_in_for": "qwen3:8b"}
+    assert usage.stand_in(said) == f"spoken by qwen3:8b{at} in place of qwen3:8b, which did not answer"
 
 
 Outcome = ModelCall.Outcome

@@ -1,9 +1,10 @@
 from collections.abc import Iterator
 
 import pytest
+from django.core.cache import cache
 from pytest_django import Settings
 
-from providers import ollama, quirks
+from providers import circuit, ollama, quirks
 from providers.base import ChatMessage, ChatRequest
 from providers.memory import Memory
 from providers.ollama import OllamaProvider
@@ -19,6 +20,24 @@ def nothing_learned(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None
     settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.dummy.DummyCache"}}
     monkeypatch.setattr(quirks, "_learned", Memory("quirks"))
     monkeypatch.setattr(ollama, "_windows", Memory("window"))
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(valkey_url: str, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
+    """The circuits' own. What workers share is a real Valkey server."""
+    settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": valkey_url}}
+    cache.clear()
+    clock = Clock()
+    monkeypatch.setattr(circuit, "clock", clock)
+    yield clock
+    cache.clear()
 
 
 @pytest.fixture

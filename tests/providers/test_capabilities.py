@@ -6,9 +6,11 @@ import pytest
 from pytest_django import Settings
 
 from providers import capabilities, memory, registry
-from providers.base import ModelInfo
+from providers.base import ModelInfo, ServerUnreachable
 from providers.memory import Memory
+from providers.ollama import OllamaProvider
 from providers.scripted import ScriptedProvider
+from tests.fakes.model_server import ModelServer, Reply, Request
 
 pytestmark = pytest.mark.usefixtures("nothing_shared")
 
@@ -49,3 +51,28 @@ def test_a_refusal_holds_for_a_day(now: list[float]) -> None:
 def test_a_refusal_is_that_of_one_model(now: list[float]) -> None:
     capabilities.tools_refused("scripted", "can")
     assert capabilities.takes_tools("scripted", "unknown")
+
+
+def test_what_was_known_of_a_server_holds_while_it_is_away(now: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone() -> list[ModelInfo]:
+        raise ServerUnreachable("gone")
+
+    assert not capabilities.takes_tools("scripted", "cannot")
+    monkeypatch.setattr(registry.get("scripted"), "models", gone)
+    with pytest.raises(ServerUnreachable):
+        registry.known_models("scripted", max_age_s=0)
+    assert not capabilities.takes_tools("scripted", "cannot")
+
+
+def test_ollama_says_it_of_each_model() -> None:
+    def script(request: Request) -> Reply:
+        if request.path.endswith("/api/tags"):
+            return Reply(body={"models": [{"model": "can", "digest": "1"}, {"model": "cannot", "digest": "2"}]})
+        tools = ["tools"] if request.body["model"] == "can" else []
+        return Reply(body={"model_info": {}, "capabilities": ["completion", *tools]})
+
+    with ModelServer(script) as server:
+        provider = OllamaProvider(f"{server.url}/elsewhere")  # where the script answers for the list too
+        with registry.use("scripted", provider):
+            assert [capabilities.takes_tools("scripted", model) for model in ("can", "cannot")] == [True, False]
+        provider.close()

@@ -1,51 +1,27 @@
 """A server's model that keeps failing is left alone, by everybody."""
 
-from collections.abc import Iterator
-
 import pytest
-from django.core.cache import cache
+import redis
 from pytest_django import Settings
 
-from providers import circuit
 from providers.base import (
     CircuitOpen,
     ContentRefused,
-    CredentialsRefused,
     EmptyReply,
     Loading,
-    ModelMissing,
-    NotThisProtocol,
     ProviderError,
-    QuotaUsedUp,
     RateLimited,
     ServerFailed,
     ServerUnreachable,
     TooSlow,
     WrongCall,
 )
-from providers.circuit import LOOK_AGAIN_S, OPEN_S, REFUSED_S, THRESHOLD, Circuit
+from providers.circuit import LONGEST_OPEN_S, LOOK_AGAIN_S, OPEN_S, THRESHOLD, Circuit
+from tests.providers.conftest import Clock
 
 
-class Clock:
-    now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-@pytest.fixture
-def clock(valkey_url: str, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
-    """What workers share is a real Valkey server."""
-    settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": valkey_url}}
-    cache.clear()
-    clock = Clock()
-    monkeypatch.setattr(circuit, "clock", clock)
-    yield clock
-    cache.clear()
-
-
-def of_a_worker(model: str = "m") -> Circuit:
-    return Circuit("openai", model)
+def of_a_worker(model: str = "m", profile: str = "ollama") -> Circuit:
+    return Circuit(profile, model)
 
 
 def fail(times: int, error: ProviderError | None = None) -> None:
@@ -53,28 +29,87 @@ def fail(times: int, error: ProviderError | None = None) -> None:
         of_a_worker().failed(error or ServerFailed("The server failed."))
 
 
-def admitted(*, last_resort: bool = True) -> Circuit | None:
+def admitted() -> Circuit | None:
     one = of_a_worker()
     try:
-        one.admit(last_resort=last_resort)
+        one.admit(last_resort=True)
     except CircuitOpen:
         return None
     return one
+
+
+def left_s() -> float | None:
+    """For how long nothing is sent."""
+    with pytest.raises(CircuitOpen) as caught:
+        of_a_worker().admit(last_resort=True)
+    return caught.value.retry_after_s
 
 
 def test_failures_of_all_workers_in_a_row_open_it(clock: Clock) -> None:
     fail(THRESHOLD - 1)
     assert admitted()
     fail(1)
-    with pytest.raises(CircuitOpen, match=r"The server failed\. .*left alone") as caught:
+    with pytest.raises(CircuitOpen) as caught:
         of_a_worker().admit(last_resort=True)
     assert caught.value.retry_after_s == OPEN_S
     assert caught.value.retryable
+    assert str(caught.value) == (
+        "Ollama failed 5 times in a row for m (server failed). It is left alone for a moment. Check that server, or "
+        "choose another model."
+    )
 
 
-def test_another_model_of_the_server_is_not_concerned(clock: Clock) -> None:
+@pytest.mark.parametrize(("profile", "model"), [("ollama", "other"), ("openai", "m")])
+def test_another_model_or_server_is_not_concerned(clock: Clock, profile: str, model: str) -> None:
     fail(THRESHOLD)
-    of_a_worker("other").admit(last_resort=True)
+    of_a_worker(model, profile).admit(last_resort=True)
+
+
+def test_two_profiles_of_one_server_are_told_apart(clock: Clock, settings: Settings) -> None:
+    settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY = settings.OLLAMA_BASE_URL, settings.OLLAMA_API_KEY
+    fail(THRESHOLD)
+    of_a_worker("m", "openai").admit(last_resort=True)
+
+
+def test_a_few_failures_among_many_replies_are_not_in_a_row(clock: Clock) -> None:
+    many = [of_a_worker() for _ in range(100)]
+    for one in many:
+        one.admit(last_resort=True)
+    for number, one in enumerate(many, start=1):
+        if number % 20:
+            one.spoke()
+            one.answered()
+        else:
+            one.failed(ServerFailed("One in twenty."))
+    assert admitted()
+
+
+def test_a_reply_to_a_request_under_way_closes_it(clock: Clock) -> None:
+    under_way = admitted()
+    assert under_way
+    fail(THRESHOLD)
+    assert not admitted()
+    under_way.answered()
+    assert admitted()
+
+
+@pytest.mark.parametrize(("asked_s", "open_s"), [(None, OPEN_S), (1, OPEN_S), (60, 60), (3600, LONGEST_OPEN_S)])
+def test_a_server_is_left_alone_for_as_long_as_it_asks(clock: Clock, asked_s: float | None, open_s: float) -> None:
+    fail(THRESHOLD, RateLimited("Slow down.", retry_after_s=asked_s))
+    assert left_s() == open_s
+
+
+def test_a_failure_that_asks_for_no_time_makes_it_no_shorter(clock: Clock) -> None:
+    fail(THRESHOLD, RateLimited("Slow down.", retry_after_s=60))
+    fail(1)
+    assert left_s() == 60
+
+
+def test_failures_are_remembered_for_minutes(clock: Clock, valkey_url: str) -> None:
+    fail(1)
+    with redis.from_url(valkey_url) as kept:
+        (key,) = kept.keys("*circuit*")
+        assert kept.ttl(key) > 60
 
 
 def test_a_reply_in_between_begins_the_count_anew(clock: Clock) -> None:
@@ -147,20 +182,6 @@ def test_what_only_time_can_mend_counts(clock: Clock, kind: type[ProviderError])
 def test_what_the_server_is_not_to_blame_for_does_not_count(clock: Clock, kind: type[ProviderError]) -> None:
     fail(THRESHOLD, kind("No."))
     assert admitted()
-
-
-@pytest.mark.parametrize("kind", [CredentialsRefused, QuotaUsedUp, ModelMissing, NotThisProtocol])
-def test_a_refusal_for_good_sends_those_away_who_have_another_model(clock: Clock, kind: type[ProviderError]) -> None:
-    fail(1, kind("No."))
-    assert not admitted(last_resort=False)
-    assert admitted(last_resort=True)
-    clock.now += REFUSED_S
-    assert admitted(last_resort=False)
-
-
-def test_a_model_that_seems_to_be_missing_may_only_take_no_tools(clock: Clock) -> None:
-    of_a_worker().failed(ModelMissing("No endpoints found that support tool use."), with_tools=True)
-    assert admitted(last_resort=False)
 
 
 def test_without_a_cache_it_is_closed(settings: Settings) -> None:

@@ -104,6 +104,13 @@ def test_a_count_that_cannot_be_is_no_count(scripted: ScriptedProvider, count: i
     assert the_call().estimated
 
 
+@pytest.mark.parametrize("pieces", [[], ["Half of a sen"]], ids=["at once", "in the middle"])
+def test_a_fault_of_this_program_is_told_by_its_kind_alone(scripted: ScriptedProvider, pieces: list[Piece]) -> None:
+    with pytest.raises(ZeroDivisionError):
+        asked(scripted, *pieces, ZeroDivisionError("with a key in it"))
+    assert (the_call().outcome, the_call().failure, the_call().message) == ("FAILED", "ZeroDivisionError", "")
+
+
 def test_each_form_that_was_sent_is_a_request(scripted: ScriptedProvider) -> None:
     asked(scripted, Adapted("It takes no temperature."), "Yes.")
     first, second = ModelCall.objects.order_by("pk")

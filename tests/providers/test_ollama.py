@@ -1,5 +1,6 @@
 """What Ollama is sent and what becomes of its replies."""
 
+import json
 from typing import Any
 
 import pytest
@@ -110,7 +111,7 @@ def test_the_context_is_sized_to_the_request_in_powers_of_two(
 
 
 def test_a_context_that_was_set_is_kept(ollama_provider: OllamaProvider, server: ModelServer) -> None:
-    list(ollama_provider.stream(ChatRequest("m", (ChatMessage("user", "x" * 90_000),), (), {"num_ctx": 2048})))
+    list(ollama_provider.stream(ChatRequest("m", (ChatMessage("user", "x" * 9_000),), (), {"num_ctx": 2048})))
     assert server.requests[0].body["options"]["num_ctx"] == 2048
 
 
@@ -184,6 +185,54 @@ def test_a_prompt_that_was_plainly_cut_is_too_long(
         return
     with pytest.raises(ContextTooLong, match=f"cut the conversation to {read} tokens"):
         list(ollama_provider.stream(request))
+
+
+@pytest.mark.parametrize(
+    ("characters", "read", "is_cut"), [(6_150, 955, True), (6_150, None, True), (6_144, 955, False)]
+)
+def test_what_does_not_fit_into_the_window_that_a_person_set_was_cut(
+    ollama_provider: OllamaProvider, server: ModelServer, characters: int, read: int | None, is_cut: bool
+) -> None:
+    server.enqueue(Reply(["Hello!"], usage=(read or 0, 9)))
+    request = ChatRequest("m", (ChatMessage("user", "x" * characters),), (), {"num_ctx": 1024})
+    if not is_cut:
+        assert finish_of(ollama_provider.stream(request)).usage.prompt_tokens == read
+        return
+    with pytest.raises(ContextTooLong, match=r"cut the conversation to 1024 tokens.*a larger num_ctx"):
+        list(ollama_provider.stream(request))
+
+
+@pytest.mark.parametrize(("window", "is_cut"), [(4096, True), (40_960, False)])
+def test_so_was_what_the_model_was_not_made_for(
+    ollama_provider: OllamaProvider, server: ModelServer, window: int, is_cut: bool
+) -> None:
+    listed = {"models": [{"model": "m", "name": "m", "digest": "sha256:1"}]}
+    shown = {"model_info": {"general.architecture": "a", "a.context_length": window}}
+    request = ChatRequest("m", (ChatMessage("user", "x" * 30_000),))
+    said = _part(content="Hello!") | {"done": True, "done_reason": "stop", "prompt_eval_count": 40, "eval_count": 9}
+    server.enqueue(Reply(body=listed), Reply(body=shown), Reply([json.dumps(said).encode() + b"\n"], finish=None))
+    elsewhere = OllamaProvider(f"{server.url}/elsewhere")  # where the replies answer for the list too
+    assert elsewhere.models() == [ModelInfo("m", window)]
+    if is_cut:
+        with pytest.raises(ContextTooLong, match="cut the conversation to 4096 tokens"):
+            list(elsewhere.stream(request))
+    else:
+        assert finish_of(elsewhere.stream(request)).usage.prompt_tokens == 40
+    elsewhere.close()
+
+
+def test_letters_of_a_tool_are_no_more_than_they_are(ollama_provider: OllamaProvider, server: ModelServer) -> None:
+    tool = ToolSpec("look", "я" * 4_000, {"type": "object"})
+    server.enqueue(Reply(["Hello!"], usage=(1_500, 9)))
+    request = ChatRequest("m", (ChatMessage("user", "Go on."),), (tool,), {"num_ctx": 2048})
+    assert finish_of(ollama_provider.stream(request)).usage.prompt_tokens == 1_500
+
+
+def test_a_server_that_says_it_read_nothing_has_not_counted(
+    ollama_provider: OllamaProvider, server: ModelServer, ask: ChatRequest
+) -> None:
+    server.enqueue(Reply(["Hello!"], usage=(0, 9)))
+    assert finish_of(ollama_provider.stream(ask)).usage == Usage(None, 9)
 
 
 def test_before_the_first_sign_it_may_be_loading(

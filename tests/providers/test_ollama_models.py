@@ -79,10 +79,12 @@ def test_an_old_server_does_not_know_what_its_models_can_do() -> None:
         Reply(body={"capabilities": "tools"}),
         Reply(body={"model_info": None, "capabilities": None}),
         shown(window="8k"),
+        shown(window=True),
+        shown(window=10**400),
         shown(window=-1),
         Reply(cut="headers"),
     ],
-    ids=repr,
+    ids=lambda answer: repr(answer)[:90],
 )
 def test_a_strange_answer_leaves_a_model_unknown_and_the_others_as_they_are(answer: Reply) -> None:
     assert listed({"m": answer, "qwen3:8b": QWEN}) == [

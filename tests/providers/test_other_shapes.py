@@ -1,6 +1,7 @@
 """JSON of another shape than the protocol's is a failure of the server, not of this program."""
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -98,6 +99,13 @@ def test_the_models_of_a_compatible_server_are_quoted(
     with pytest.raises(ServerFailed) as raised:
         openai.models()
     assert str(raised.value).startswith(NOT_OPENAI)
+
+
+@pytest.mark.parametrize("body", ["no JSON", '{"data": [{"id": "m", "context_length": 1%s}]}' % ("0" * 5000)], ids=len)
+def test_a_list_that_cannot_be_read_is_none(openai: OpenAICompatibleProvider, server: ModelServer, body: str) -> None:
+    server.enqueue(Reply(body=body, headers={"content-type": "application/json"}))
+    with pytest.raises(ServerFailed, match=re.escape(NOT_OPENAI)):
+        openai.models()
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def test_nobody_is_asked_for_a_price(provider: Counting) -> None:
     assert provider.asked == 0
 
 
-def test_a_list_that_could_not_be_had_knows_no_prices(
+def test_a_list_that_can_not_be_had_any_more_keeps_its_prices(
     provider: Counting, asked: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def gone() -> list[ModelInfo]:
@@ -81,7 +81,7 @@ def test_a_list_that_could_not_be_had_knows_no_prices(
     monkeypatch.setattr(provider, "models", gone)
     with pytest.raises(ServerUnreachable):
         registry.known_models("scripted", max_age_s=0)
-    assert price_of("scripted", "priced") is None
+    assert cost_of("scripted", "priced", finish()) == Decimal("0.0113")
 
 
 @pytest.mark.parametrize("model", ["half-told", "untold", "not listed"])

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -118,6 +119,16 @@ def test_an_error_is_kept_for_a_short_while(monkeypatch: pytest.MonkeyPatch) -> 
                 registry.known_models("scripted")
         now += 6
         assert registry.known_models("scripted") == [ModelInfo("a")]
+
+
+def test_what_was_known_stays_known_when_a_server_is_away() -> None:
+    gone = ServerUnreachable("gone")
+    provider = _Counting(gone, [ModelInfo("a")], gone, gone, [])
+    with registry.use("scripted", provider):
+        for known in ([], [ModelInfo("a")], [ModelInfo("a")], [ModelInfo("a")], []):
+            with suppress(ServerUnreachable):
+                registry.known_models("scripted", max_age_s=0)
+            assert registry.models_known_now("scripted") == known
 
 
 def test_importing_the_registry_loads_no_client_library() -> None:

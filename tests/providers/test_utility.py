@@ -12,6 +12,7 @@ from providers.base import (
     Tick,
     TooSlow,
 )
+from providers.models import ModelCall
 from providers.ollama import OllamaProvider
 from providers.openai_compatible import OpenAICompatibleProvider
 from providers.registry import UnknownProfile
@@ -92,6 +93,15 @@ def test_a_model_that_takes_too_long_is_given_up(model: ScriptedProvider, piece:
     with pytest.raises(TooSlow, match=r"scripted did not answer within 0 s\. Name a faster UTILITY_MODEL\."):
         answer(timeout_s=0)
     assert model.closed == 1
+
+
+def test_the_book_says_that_it_was_given_up(model: ScriptedProvider) -> None:
+    model.enqueue("Blue", Delay(float("inf")))
+    with pytest.raises(TooSlow):
+        answer(timeout_s=0)
+    call = ModelCall.objects.get()
+    assert (call.purpose, call.outcome, call.failure) == ("UTILITY", "FAILED", "too slow")
+    assert call.message.startswith("scripted did not answer within 0 s.")
 
 
 def test_an_answer_that_is_there_is_taken_however_late(model: ScriptedProvider) -> None:

@@ -1,0 +1,40 @@
+"""Which models are looked at, each once and all at the same time."""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from django.conf import settings
+
+from debates.models import ToolsModeChoices
+from debates.preflight.looking import Look, Wish, look_at
+from debates.proposals import DebateProposal, SeatProposal
+from providers import registry
+
+Mode = ToolsModeChoices
+
+
+def wishes_of(proposal: DebateProposal, *, sourced: bool) -> tuple[list[Wish], list[Wish]]:
+    """Of the two agents, and of the models that may stand in for them and are nobody's own."""
+    seats, mode = (proposal.agent_a, proposal.agent_b), proposal.tools_mode
+    own = {(seat.provider, seat.model) for seat in seats}
+    others = [other for other in dict.fromkeys(settings.AI_FALLBACKS) if other not in own]
+    may_call = Mode.AUTO if mode == Mode.NATIVE else mode  # who stands in is never made to
+    return (
+        [_wish(seat, mode, sourced=sourced) for seat in seats],
+        [_wish(SeatProposal(provider=name, model=model), may_call, sourced=sourced) for name, model in others],
+    )
+
+
+def _wish(seat: SeatProposal, mode: str, *, sourced: bool) -> Wish:
+    """As a turn decides whether the model is told of the tools; see `research.mode_of`."""
+    forced = mode == Mode.NATIVE
+    may_call = mode == Mode.AUTO and not registry.profile(seat.provider).tiny
+    return Wish(seat.provider, seat.model, seat.options, sourced and (forced or may_call), whatever_is_known=forced)
+
+
+def look_at_all(wishes: Sequence[Wish]) -> list[Look]:
+    """One for each wish. Both agents may have the same model, which is looked at once, in the first one's manner."""
+    distinct = {(wish.profile, wish.model): wish for wish in reversed(wishes)}
+    with ThreadPoolExecutor(len(distinct)) as threads:  # all at the same time
+        looks = dict(zip(distinct, threads.map(look_at, distinct.values()), strict=True))
+    return [looks[wish.profile, wish.model] for wish in wishes]

@@ -1,0 +1,79 @@
+"""A limit in minutes: those that a debate runs, in one run or in many, without its pauses."""
+
+import time
+from datetime import timedelta
+from types import SimpleNamespace
+
+import pytest
+from django.utils import timezone
+
+from debates import leases, services, spending
+from debates.errors import BudgetSpent
+from debates.live import Notice
+from debates.models import Conversation
+from debates.payloads import status_payload
+from debates.recorder import Outcome, record
+from providers.scripted import ScriptedProvider
+from tests.debates.test_spending import limited, play
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+Status = Conversation.Status
+
+
+@pytest.fixture
+def passed(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Its last entry: how many seconds have passed beside the real ones."""
+    seconds = [0.0]
+    monkeypatch.setattr(spending, "time", SimpleNamespace(monotonic=lambda: time.monotonic() + seconds[-1]))
+    return seconds
+
+
+@pytest.mark.parametrize(("before", "now"), [(0.0, 60.0), (40.0, 20.0)])
+def test_minutes_are_used_up_within_a_run_and_those_of_earlier_runs_count(
+    debate: Conversation, scripted: ScriptedProvider, passed: list[float], before: float, now: float
+) -> None:
+    limited(debate, budget_minutes=1, ran_s=before)
+    scripted.enqueue("Word.")
+
+    def publish(pk: object, notice: Notice) -> None:
+        if notice.event == "message":
+            passed.append(now)
+
+    assert record(debate.pk, publish=publish) is Outcome.PAUSED
+    debate.refresh_from_db()
+    assert "budget of 1 minutes is used up" in debate.error
+    assert (debate.messages.count(), len(scripted.requests)) == (1, 1)
+
+
+def test_minutes_that_are_left_are_used(debate: Conversation, scripted: ScriptedProvider, passed: list[float]) -> None:
+    limited(debate, budget_minutes=1, ran_s=30.0)
+    for _ in range(4):
+        scripted.enqueue("Word.")
+    assert record(debate.pk, publish=lambda pk, notice: passed.append(10.0)) is Outcome.ENDED
+
+
+def test_the_time_of_a_pause_is_not_used(debate: Conversation, scripted: ScriptedProvider) -> None:
+    hours_ago = timezone.now() - timedelta(hours=5)
+    limited(debate, budget_minutes=1, ran_s=30.0, created_at=hours_ago, started_at=hours_ago, status=Status.PAUSED)
+    services.resume(debate)
+    for _ in range(4):
+        scripted.enqueue("Word.")
+    assert play(debate) is Outcome.ENDED
+    assert 30 < debate.ran_s < 60
+    assert status_payload(debate)["totals"]["minutes"] == 0.5
+
+
+def test_a_debate_whose_minutes_are_used_up_is_not_resumed(debate: Conversation) -> None:
+    limited(debate, budget_minutes=1, ran_s=60.0, status=Status.PAUSED)
+    with pytest.raises(BudgetSpent, match="1 minutes is used up"):
+        services.resume(debate)
+
+
+def test_the_time_of_a_run_that_was_handed_back_counts(debate: Conversation) -> None:
+    lease = leases.claim(debate.pk)
+    assert lease
+    lease.counted_at -= 30
+    leases.give_back(lease)
+    debate.refresh_from_db()
+    assert 30 <= debate.ran_s < 60
