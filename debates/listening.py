@@ -60,7 +60,7 @@ def listen(
         except ProviderError as error:
             step = recovery.after(error, form, spoke=listener.heard_something)
             if step is None:
-                raise
+                raise recovery.reason(error) from None
         yield TurnRestarted(step.says)
         yield from watch.wait(step.wait_s)
         form = step.form

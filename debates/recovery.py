@@ -24,6 +24,7 @@ from providers.base import (
     EmptyReply,
     Loading,
     NotThisProtocol,
+    PassedOver,
     ProviderError,
     QuotaUsedUp,
     RateLimited,
@@ -96,7 +97,7 @@ def _used_up(error: ProviderError) -> bool:
 
 def _may_mean_tools(error: ProviderError) -> bool:
     """Servers say in many ways that a model takes no tools, some as if it were missing: only asking without shows."""
-    other = CredentialsRefused | ContextTooLong | QuotaUsedUp | ContentRefused | NotThisProtocol
+    other = CredentialsRefused | ContextTooLong | QuotaUsedUp | ContentRefused | NotThisProtocol | PassedOver
     return isinstance(error, RequestRefused) and not isinstance(error, other)
 
 
@@ -158,10 +159,13 @@ class Recovery:
         self._tried = Counter[Remedy]()
         self._waits = Counter[type[ProviderError]]()  # but for those in which nothing was sent
         self._failing_since: float | None = None
+        self._told: ProviderError | None = None
 
     def after(self, error: ProviderError, form: Form, *, spoke: bool) -> Step | None:
         """`spoke`: some of the reply had come. None when nothing can help any more."""
-        if isinstance(error, CircuitOpen) and self._has_fallback:
+        if not isinstance(error, CircuitOpen):
+            self._told = error
+        elif self._has_fallback:
             return None
         request = self._request_in(form)
         for remedy in REMEDIES:
@@ -173,6 +177,10 @@ class Recovery:
                 return Step(changed, f"{error} {remedy.says}")
         wait_s = self._next_wait_s(error, spoke) if error.retryable else None
         return None if wait_s is None or self._is_late(error, wait_s) else Step(form, str(error), wait_s)
+
+    def reason(self, last: ProviderError) -> ProviderError:
+        """Why nothing helped: what a server said rather than that it was not asked any more."""
+        return self._told or last
 
     def _next_wait_s(self, error: ProviderError, spoke: bool) -> float | None:
         if isinstance(error, CircuitOpen):

@@ -56,7 +56,10 @@ def used_in_turn(conversation_id: uuid.UUID, sender: str, round_number: int) -> 
 def budget_used_up(conversation: Conversation) -> str:
     """Which limit is reached, for the person; empty while none is."""
     budget = budget_of(conversation)
-    return exceeded(budget, used_by(conversation)) if budget.is_limited else ""
+    if not budget.is_limited:
+        return ""
+    calls.price_anew(conversation.pk)
+    return exceeded(budget, used_by(conversation))
 
 
 def _rows(**which: Any) -> "QuerySet[ModelCall]":
@@ -74,6 +77,8 @@ class Account:
 
     def __init__(self, conversation: Conversation, ear: Ear) -> None:
         self.conversation, self.trace_id, self._ear = conversation, uuid.uuid4().hex, ear
+        if budget_of(conversation).is_limited:
+            calls.price_anew(conversation.pk)
         self._before, self._started = used_by(conversation), time.monotonic()
         self.turn = Used()
         self._round = 0

@@ -15,6 +15,7 @@ from debates.runner import run
 from debates.watch import Timekeeper
 from providers.base import (
     Adapted,
+    CircuitOpen,
     ContentRefused,
     ContextTooLong,
     Finish,
@@ -359,3 +360,13 @@ def test_every_reminder_has_its_words_in_every_language() -> None:
     for language in ("en", "uk", "ru", "pt"):
         for reminder in Reminder:
             assert getattr(phrases_for(language), reminder.value)
+
+
+@pytest.mark.usefixtures("patient")
+def test_the_person_reads_what_the_server_said_and_not_that_it_was_left_alone(provider: ScriptedProvider) -> None:
+    provider.enqueue(ServerUnreachable("Nobody is at home."))
+    for _ in range(200):
+        provider.enqueue(CircuitOpen("Left alone.", retry_after_s=5))
+    last = played(provider)[-1]
+    assert isinstance(last, TurnFailed)
+    assert last.message == "Nobody is at home."

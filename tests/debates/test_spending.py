@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
+from pytest_django import Settings
 
 from debates import leases, recovery, services, spending
 from debates.errors import BudgetSpent, InvalidDebate
@@ -278,3 +279,19 @@ def test_what_a_run_used_is_written_down_before_it_gives_its_lease_back(
         patched.setattr(leases, "give_back", give_back)
         record(debate.pk, publish=lambda pk, notice: None, must_hand_back=must_hand_back)
     assert seen == ["CLOSED"]
+
+
+def test_a_price_that_is_told_later_counts_for_what_was_used_before(
+    debate: Conversation, scripted: ScriptedProvider, settings: Settings
+) -> None:
+    limited(debate, budget_cost=Decimal(1))
+    scripted.enqueue("Word.", counted(1_000, 1_000, cost=None))
+    play(debate)
+    assert "is unknown" in debate.error
+    settings.MODEL_PRICES = {"scripted": [1, 1]}
+    services.resume(debate)
+    for _ in range(3):
+        scripted.enqueue("Word.", counted(1_000, 1_000, cost=None))
+    play(debate)
+    assert debate.status == Status.FINISHED
+    assert status_payload(debate)["totals"]["cost"] == "0.008"
