@@ -35,6 +35,7 @@ class Problem:
 
 
 PROBLEMS: list[Problem] = []
+SQLITE = "agentchat.pooled_sqlite3"
 
 # US dollars for a million tokens.
 _DEAREST = DEAREST_TOKEN * 1_000_000
@@ -142,7 +143,7 @@ def database_url(name: str, default: dict[str, Any]) -> dict[str, Any]:
         if raw.startswith(("postgres://", "postgresql://", "sqlite:///")):
             entry: dict[str, Any] = environ.Env.db_url_config(raw)
             if entry["NAME"]:
-                return entry
+                return entry | ({"ENGINE": SQLITE} if entry["ENGINE"].endswith("sqlite3") else {})
     except ValueError:  # a port that is no number, or what a / inside the password leaves of one
         pass
     remedy = (

@@ -150,9 +150,7 @@ TEMPLATES = [
 ]
 
 DATABASES: dict[str, dict[str, Any]] = {
-    "default": env.database_url(
-        "DATABASE_URL", {"ENGINE": "django.db.backends.sqlite3", "NAME": str(VAR_DIR / "db.sqlite3")}
-    )
+    "default": env.database_url("DATABASE_URL", {"ENGINE": env.SQLITE, "NAME": str(VAR_DIR / "db.sqlite3")})
 }
 if not LOCAL and not env.text("DATABASE_URL"):
     env.note(

@@ -19,6 +19,8 @@ from providers.used import Used
 
 Outcome = ModelCall.Outcome
 
+# How soon a limit that is set while a debate runs is heeded.
+LIMITS_HOLD_S = 2.0
 LIMITS = ("budget_tokens", "budget_cost", "budget_minutes")
 # What has used tokens or may have; `ModelCall.used` says the same of one row.
 _USED = Q(prompt_tokens__isnull=False) | Q(outcome=Outcome.CLOSED) | Q(outcome=Outcome.FAILED, failure=TOO_SLOW)
@@ -82,6 +84,7 @@ class Account:
         self._before, self._started = used_by(conversation), time.monotonic()
         self.turn = Used()
         self._round = 0
+        self._limits_read_at = time.monotonic()
 
     @property
     def used(self) -> Used:
@@ -111,7 +114,9 @@ class Account:
 
     def check_budget(self) -> None:
         """The limits may have been set anew since the run began. Raises `BudgetUsedUp`."""
-        self.conversation.refresh_from_db(fields=LIMITS)
-        release_connection()  # the request may not be sent at all, and its time is waited out
+        if time.monotonic() - self._limits_read_at >= LIMITS_HOLD_S:
+            self.conversation.refresh_from_db(fields=LIMITS)
+            self._limits_read_at = time.monotonic()
+            release_connection()  # the request may not be sent at all, and its time is waited out
         if sentence := exceeded(budget_of(self.conversation), self.used):
             raise BudgetUsedUp(sentence)

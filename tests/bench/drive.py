@@ -21,7 +21,8 @@ def main(command: str, debates: int, turns: int) -> None:
 
     if command == "prepare":
         call_command("migrate", verbosity=0)
-        User.objects.create_user("bench")
+        User.objects.get_or_create(username="bench")
+        Conversation.objects.all().delete()
         return
     if command == "wait-for-workers":
         while not app.control.ping(timeout=1):

@@ -1,5 +1,6 @@
 """Many debates at once, through Celery and real workers, beside plain threads with the openai client."""
 
+import json
 import os
 import signal
 import subprocess
@@ -12,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
+from rich.console import Console
+from rich.table import Table
 
 from agentchat.environment import BASE_DIR
 from tests.fakes.valkey import ValkeyServer
@@ -122,7 +125,7 @@ def _driver(command: str, job: Job, own: dict[str, str]) -> None:
 @contextmanager
 def _worker(own: dict[str, str], number: int) -> Iterator[psutil.Process]:
     command = [sys.executable, "-m", *WORKER.split(), "-n", f"bench{number}@local"]
-    process = subprocess.Popen(command, cwd=BASE_DIR, env=own, stdout=sys.stderr)
+    process = subprocess.Popen(command, cwd=BASE_DIR, env=own, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         yield psutil.Process(process.pid)
     finally:
@@ -140,3 +143,59 @@ def _cpu_s(process: psutil.Process) -> float:
 
 def _resources(process: psutil.Process) -> tuple[int, int]:
     return process.memory_info().rss, process.num_fds()
+
+
+def floor(job: Job) -> Took:
+    """Of the same job without any of this program."""
+    with model_server(job) as url:
+        kind = "streamed" if job.chunks > 1 else "whole"
+        command = [sys.executable, "-m", "tests.bench.plain_many", url, *_told(job), kind]
+        done = subprocess.run(command, cwd=BASE_DIR, check=True, capture_output=True, text=True)
+    found = json.loads(done.stdout.splitlines()[-1])
+    return Took(found["seconds"], job.ideal_s / found["seconds"], found["cpu_ms"])
+
+
+# A debate has to begin and end too, so that the share is of more than a few turns.
+JOBS = (
+    Job(50, 10, 0.2),
+    Job(50, 10, 0.2, workers=2),
+    Job(200, 10, 0.2, workers=2),
+    Job(1000, 4, 0.2, workers=2),
+    Job(1000, 4, 10.0, chunks=40, workers=2),
+)
+
+
+def main() -> None:
+    title = f"Debates at once, through Celery; {os.environ.get('DATABASE_URL', 'sqlite').partition(':')[0]}"
+    columns = (
+        "debates x turns",
+        "reply",
+        "workers",
+        "seconds",
+        "ideal",
+        "share",
+        "floor's",
+        "CPU ms a turn",
+        "floor's",
+    )
+    table = Table(*columns, "KB a debate", "descriptors", title=title)
+    for job in JOBS:
+        ours, plain = play(job), floor(job)
+        table.add_row(
+            f"{job.debates} x {job.turns}",
+            f"{job.reply_s:g} s in {job.chunks}",
+            str(job.workers),
+            f"{ours.seconds:.1f}",
+            f"{job.ideal_s:g}",
+            f"{ours.share:.0%}",
+            f"{plain.share:.0%}",
+            f"{ours.cpu_ms:.1f}",
+            f"{plain.cpu_ms:.1f}",
+            f"{ours.rss_kb:.0f}",
+            f"{ours.descriptors:.1f}",
+        )
+    Console(width=140).print(table)
+
+
+if __name__ == "__main__":
+    main()

@@ -161,8 +161,9 @@ def test_a_limit_that_makes_no_sense_is_named(
 
 
 def test_a_limit_set_while_it_runs_holds_from_the_next_request_on(
-    debate: Conversation, scripted: ScriptedProvider
+    debate: Conversation, scripted: ScriptedProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(spending, "LIMITS_HOLD_S", 0)
     scripted.enqueue("Word.", counted(10, 1))
 
     def publish(pk: object, notice: object) -> None:
