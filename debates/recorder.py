@@ -15,7 +15,7 @@ from django.db import InterfaceError, OperationalError
 from django.db.models import Max
 from django.db.models.functions import Now
 
-from debates import leases, live, sources
+from debates import leases, live, metrics, sources
 from debates.cleaning import clean_line
 from debates.events import DebateEnded, EndReason, Event, TurnFailed, TurnFinished, TurnStarted, TurnSuspended
 from debates.exchange import Exchange
@@ -60,10 +60,18 @@ def record(
             outcome = _play_or_fail(lease, publish, must_hand_back)
         except (LeaseLost, Conversation.DoesNotExist):
             outcome = Outcome.LEFT
-    if outcome is Outcome.LEFT and not Conversation.objects.filter(pk=conversation_id).exists():
-        audit.forget(conversation_id)  # what was written down after it was deleted
-        calls.forget(conversation_id)
+    if outcome is Outcome.LEFT:
+        _leave(lease)
     return outcome
+
+
+def _leave(lease: Lease) -> None:
+    fence = Conversation.objects.filter(pk=lease.conversation_id).values_list("fence", flat=True).first()
+    if fence is None:
+        audit.forget(lease.conversation_id)  # what was written down after it was deleted
+        calls.forget(lease.conversation_id)
+    elif fence != lease.fence:
+        metrics.LEASE_LOSSES.inc()
 
 
 def _play_or_fail(lease: Lease, publish: Publish, must_hand_back: Callable[[], bool]) -> Outcome:
@@ -145,6 +153,7 @@ def _save(lease: Lease, turn: TurnFinished, account: Account) -> list[Notice]:
             total_ms=turn.total_ms,
         )
     leases.release_connection()
+    metrics.TURN_SECONDS.observe(turn.total_ms / 1000)
     conversation = account.conversation
     conversation.total_rounds = turn.round_number
     totals = live.status_notices(conversation, ({}, {conversation.pk: account.used}))

@@ -10,7 +10,7 @@ from django.db.models import Count, Q, QuerySet, Sum
 
 from debates.budget import Budget, BudgetUsedUp, exceeded
 from debates.models import Conversation
-from providers import calls
+from providers import calls, trace
 from providers.base import ChatRequest, Chunk
 from providers.calls import Errand
 from providers.database import release_connection
@@ -72,7 +72,7 @@ class Account:
     this debate meanwhile, so that it need not be added up from the rows anew."""
 
     def __init__(self, conversation: Conversation) -> None:
-        self.conversation, self.trace_id = conversation, uuid.uuid4().hex
+        self.conversation, self.trace_id = conversation, trace.current_or_new()
         self._before, self._started = used_by(conversation), time.monotonic()
         self.turn = Used()
         self._round = self._attempts = 0

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
-from providers import estimates, prices
+from providers import estimates, metrics, prices, trace
 from providers.base import ChatRequest, Finish, ProviderError, ReasoningChunk, TextChunk, ToolCallChunk, Usage
 from providers.characters import whole
 from providers.database import release_connection
@@ -52,7 +52,7 @@ class Entry:
             actor=errand.actor,
             step=errand.step,
             attempt=errand.attempt,
-            trace_id=errand.trace_id,
+            trace_id=errand.trace_id or trace.current(),
             profile=profile,
             model=_line(request.model, 200),
         ).pk
@@ -91,6 +91,7 @@ class Entry:
         times = {"first_token_ms": self._first_token_ms, "total_ms": self._passed_ms()}
         ModelCall.objects.filter(pk=self._pk).update(outcome=outcome, **times, **facts)
         release_connection()
+        metrics.count(self._profile, outcome, self._first_token_ms, **facts)
         self._errand.tell(_used(outcome, **facts))
 
     def _tokens(self, usage: Usage) -> dict[str, Any]:

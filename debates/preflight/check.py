@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass
 
 from django.conf import settings
@@ -112,7 +113,8 @@ def _looks(wishes: Sequence[Wish]) -> list[Look]:
     """One for each wish. Both agents may have the same model, which is looked at once, in the first one's manner."""
     distinct = {(wish.profile, wish.model): wish for wish in reversed(wishes)}
     with ThreadPoolExecutor() as threads:
-        looks = dict(zip(distinct, threads.map(look_at, distinct.values()), strict=True))
+        looking = [threads.submit(copy_context().run, look_at, wish) for wish in distinct.values()]
+        looks = {pair: look.result() for pair, look in zip(distinct, looking, strict=True)}
     return [looks[wish.profile, wish.model] for wish in wishes]
 
 
