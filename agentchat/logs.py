@@ -15,8 +15,8 @@ from tools_app.secrets import is_credential, redact
 
 # One line a request, or a beat of the reaper, would bury what matters.
 QUIET = ("httpx", "httpx2", "openai", "celery.worker.strategy", "celery.app.trace", "celery.beat")
-# These bring handlers of their own, which would write in another form.
-SERVERS = ("uvicorn", "uvicorn.access", "uvicorn.error")
+# These bring handlers of their own, which would write in another form. Requests are logged by our own middleware.
+SERVERS = {"uvicorn": "INFO", "uvicorn.error": "INFO", "uvicorn.access": "WARNING"}
 
 
 class PlainLines(logging.Formatter):
@@ -58,12 +58,12 @@ class JsonLines(PlainLines):
 
 def config(level: str, form: str, audit_file: Path | None, secrets: Sequence[str]) -> dict[str, Any]:
     """A `LOGGING` setting. What was called is written down whatever else is not, to `audit_file` where there is one."""
+    logging.captureWarnings(form == "json")  # else they are printed in lines of their own kind
     handlers: dict[str, Any] = {"console": {"class": "logging.StreamHandler", "formatter": form}}
     loggers: dict[str, Any] = {name: {"level": "WARNING"} for name in QUIET} | {"tools_app.audit": {"level": "INFO"}}
-    loggers |= {name: {"handlers": [], "propagate": True} for name in SERVERS}
-    if form == "plain":
-        loggers["agentchat.requests"] = {"level": "WARNING"}
+    loggers |= {name: {"handlers": [], "propagate": True, "level": least} for name, least in SERVERS.items()}
     if audit_file:
+        loggers["agentchat.requests"] = {"level": "WARNING"}
         # Several processes append to it, so none of them may rotate it; one that was moved away is begun anew.
         handlers["audit"] = {
             "class": "logging.handlers.WatchedFileHandler",

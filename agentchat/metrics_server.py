@@ -11,7 +11,7 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 from django.conf import settings
 from django.utils.crypto import constant_time_compare
-from prometheus_client import make_wsgi_app
+from prometheus_client import disable_created_metrics, make_wsgi_app
 
 logger = logging.getLogger(__name__)
 
@@ -19,6 +19,7 @@ PORTS_TRIED = 100
 # A proxy of this machine adds one of these to what it passes on from elsewhere.
 _PASSED_ON = ("HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_PROTO", "HTTP_FORWARDED", "HTTP_X_REAL_IP", "HTTP_VIA")
 
+disable_created_metrics()  # type: ignore[no-untyped-call]  # a second series for each, of no use here
 _all_metrics = make_wsgi_app()
 
 

@@ -7,19 +7,18 @@ import uuid
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from asgiref.sync import async_to_sync, iscoroutinefunction
 from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase
-from django.utils.decorators import sync_and_async_middleware
+from django.utils.decorators import async_only_middleware
 
 from agentchat import health, metrics
 from providers import trace
 
 logger = logging.getLogger("agentchat.requests")
 
-GetResponse = Callable[[HttpRequest], Any]
+GetResponse = Callable[[HttpRequest], Awaitable[HttpResponseBase]]
 
-PROBES: dict[str, Callable[[HttpRequest], Awaitable[HttpResponseBase]]] = {
+PROBES: dict[str, GetResponse] = {
     "/healthz": health.healthz,
     "/readyz": health.readyz,
     "/metrics": metrics.metrics,
@@ -27,46 +26,30 @@ PROBES: dict[str, Callable[[HttpRequest], Awaitable[HttpResponseBase]]] = {
 _WELL_FORMED = re.compile(r"[A-Za-z0-9._-]{8,64}")
 
 
-@sync_and_async_middleware
+@async_only_middleware
 def probes(get_response: GetResponse) -> GetResponse:
     """First of all, so that neither the host's name nor HTTPS matters: who asks is a machine beside this one, which
     knows an address and a port. That is safe, since what it is told is the same for every host: no link, no redirect,
     no cookie, nothing to keep."""
-    if iscoroutinefunction(get_response):
 
-        async def answer_async(request: HttpRequest) -> HttpResponseBase:
-            probe = PROBES.get(request.path_info)
-            response: HttpResponseBase = await (probe or get_response)(request)
-            return response
-
-        return answer_async
-
-    def answer(request: HttpRequest) -> HttpResponseBase:
-        probe = PROBES.get(request.path_info)
-        response: HttpResponseBase = async_to_sync(probe)(request) if probe else get_response(request)
-        return response
+    async def answer(request: HttpRequest) -> HttpResponseBase:
+        return await PROBES.get(request.path_info, get_response)(request)
 
     return answer
 
 
-@sync_and_async_middleware
+@async_only_middleware
 def traced(get_response: GetResponse) -> GetResponse:
     """Each request has an id, its own or a new one, which goes with all that is done for it and comes back with the
     answer."""
-    if iscoroutinefunction(get_response):
 
-        async def answer_async(request: HttpRequest) -> HttpResponseBase:
-            started = time.perf_counter()
-            with trace.under(_own_id(request)) as trace_id:
-                response: HttpResponseBase = await get_response(request)
-                return _told(request, response, trace_id, started)
-
-        return answer_async
-
-    def answer(request: HttpRequest) -> HttpResponseBase:
+    async def answer(request: HttpRequest) -> HttpResponseBase:
         started = time.perf_counter()
         with trace.under(_own_id(request)) as trace_id:
-            return _told(request, get_response(request), trace_id, started)
+            response = await get_response(request)
+            response["X-Request-ID"] = trace_id
+            _log(request, response, time.perf_counter() - started)
+        return response
 
     return answer
 
@@ -76,14 +59,13 @@ def _own_id(request: HttpRequest) -> str:
     return given if _WELL_FORMED.fullmatch(given) else ""
 
 
-def _told(request: HttpRequest, response: HttpResponseBase, trace_id: str, started: float) -> HttpResponseBase:
-    """Logs the pattern of the address, since the address itself can be a secret, such as a sign-in link."""
-    response["X-Request-ID"] = trace_id
-    if not request.path_info.startswith(settings.STATIC_URL):
-        match = request.resolver_match
-        facts: dict[str, Any] = {"ms": round((time.perf_counter() - started) * 1000, 1)}
-        if match and isinstance(match.kwargs.get("pk"), uuid.UUID):
-            facts["debate"] = match.kwargs["pk"]
-        page = f"/{match.route}" if match else "(no such address)"
-        logger.info("%s %s %s", request.method, page, response.status_code, extra={"facts": facts})
-    return response
+def _log(request: HttpRequest, response: HttpResponseBase, took_s: float) -> None:
+    """The pattern of the address, since the address itself can be a secret, such as a sign-in link."""
+    if request.path_info.startswith(settings.STATIC_URL):
+        return
+    match = request.resolver_match
+    facts: dict[str, Any] = {"ms": round(took_s * 1000, 1)}
+    if match and isinstance(match.kwargs.get("pk"), uuid.UUID):
+        facts["debate"] = match.kwargs["pk"]
+    page = f"/{match.route}" if match else "(no such address)"
+    logger.info("%s %s %s", request.method, page, response.status_code, extra={"facts": facts})
