@@ -14,14 +14,14 @@ from tools_app.secrets import variables_in
 
 ENV_FILE = env.BASE_DIR / ".env"
 # Read by others than the settings.
-ALSO_OURS = {"POSTGRES_PASSWORD", "PGPASSWORD"}
+ALSO_OURS = {"POSTGRES_PASSWORD", "PGPASSWORD", "WORKERS"}
 # Told by a check of their own: the names, and four times that HTTPS_ONLY is off.
 _TOLD_ELSEWHERE = {
     *("agentchat.E.SECRET_KEY", "agentchat.E.ALLOWED_HOSTS"),
     *("security.W004", "security.W008", "security.W012", "security.W016"),
 }
 _LINE = re.compile(r"\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=")
-_NEAR_IN_FILE, _NEAR_ELSEWHERE = 0.75, 0.85
+_NEAR_IN_FILE, _NEAR_ELSEWHERE = 0.72, 0.85
 
 
 def env_file() -> Iterator[Finding]:
@@ -57,7 +57,7 @@ def _named_in_file() -> set[str]:
 
 
 def _meant(name: str, likeness: float) -> str:
-    """The variables of ours, three at most, that `name` may have been meant to be; empty when it is one, or like none."""
+    """The variables of ours, three at most, that `name` may stand for; empty when it is one of them, or like none."""
     known = env.NAMES | ALSO_OURS
     if name in known or name in variables_in(env.text("MCP_SERVERS")):
         return ""
