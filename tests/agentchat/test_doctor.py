@@ -15,7 +15,7 @@ from django.core.management import call_command
 from django.db import connection, connections
 from pytest_django import Settings
 
-from agentchat import environment
+from agentchat import environment, health
 from agentchat.celery import app
 from agentchat.doctor import configuration, installation, models, stores, table
 from agentchat.doctor.findings import Check, Finding, ok, problem
@@ -247,6 +247,16 @@ def test_a_database_that_answers_is_named() -> None:
     told = stores.database()
     assert (told.state, connection.display_name in told.says) == ("ok", True)
     assert (stores.migrations().state, stores.clock().state) == ("ok", "ok")
+
+
+def test_what_a_store_says_is_told_without_the_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> str:
+        raise OSError(f"refused\n{SECRET}")
+
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    monkeypatch.setattr(health, "database", refuse)
+    told = stores.database()
+    assert (told.state, told.says) == ("problem", "The database does not answer: refused [redacted]")
 
 
 @pytest.mark.parametrize(("apart_s", "state"), [(0, "ok"), (10, "warning"), (-300, "problem")])

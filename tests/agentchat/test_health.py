@@ -5,9 +5,11 @@ import json
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.conf import settings as settings_of_django
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 from django.test import AsyncClient, Client
@@ -122,6 +124,15 @@ def test_it_answers_in_the_loop_of_the_server_too(path: str, live_events: str) -
         return int((await AsyncClient().get(path)).status_code)
 
     assert asyncio.run(status()) == 200
+
+
+def test_a_pool_that_is_in_use_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = settings_of_django.DATABASES["default"] | {"ENGINE": "django.db.backends.postgresql"}
+    entry["OPTIONS"] = {"pool": {"max_size": 20}, "sslmode": "require"}
+    monkeypatch.setattr(health, "connections", {"default": SimpleNamespace(settings_dict=entry)})
+    asked = health._own_connection().settings_dict["OPTIONS"]
+    assert asked == {"sslmode": "require", "connect_timeout": 2}
+    assert "pool" in entry["OPTIONS"]
 
 
 def test_a_second_question_within_a_second_makes_no_work(monkeypatch: pytest.MonkeyPatch, client: Client) -> None:
