@@ -15,6 +15,8 @@ from tools_app.secrets import is_credential, redact
 
 # One line a request, or a beat of the reaper, would bury what matters.
 QUIET = ("httpx", "httpx2", "openai", "celery.worker.strategy", "celery.app.trace", "celery.beat")
+# One line a request, of a person or to a model, and one a run: for those who keep logs, not for a screen.
+BOOKS = ("agentchat.requests", "debates.tasks", "providers.entries")
 # These bring handlers of their own, which would write in another form. Requests are logged by our own middleware.
 SERVERS = {"uvicorn": "INFO", "uvicorn.error": "INFO", "uvicorn.access": "WARNING"}
 
@@ -63,7 +65,7 @@ def config(level: str, form: str, audit_file: Path | None, secrets: Sequence[str
     loggers: dict[str, Any] = {name: {"level": "WARNING"} for name in QUIET} | {"tools_app.audit": {"level": "INFO"}}
     loggers |= {name: {"handlers": [], "propagate": True, "level": least} for name, least in SERVERS.items()}
     if audit_file:
-        loggers["agentchat.requests"] = {"level": "WARNING"}
+        loggers |= {name: {"level": "WARNING"} for name in BOOKS}
         # Several processes append to it, so none of them may rotate it; one that was moved away is begun anew.
         handlers["audit"] = {
             "class": "logging.handlers.WatchedFileHandler",

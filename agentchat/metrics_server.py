@@ -57,12 +57,12 @@ def start() -> None:
 
 def _serve(first: int) -> None:
     """On the first free port from there on: each worker process of a machine is a target of its own."""
-    host = "0.0.0.0" if settings.METRICS_TOKEN else "127.0.0.1"  # noqa: S104
+    host = "" if settings.METRICS_TOKEN else "127.0.0.1"  # "": wherever it can be reached
     for port in range(first, min(first + PORTS_TRIED, 65536)):
         try:
             server = make_server(host, port, _application, _Server, _Handler)
         except OSError:
             continue
-        logger.info("Metrics of this worker: http://%s:%d/", host, port)
+        logger.info("The metrics of this worker are at port %d.", port)
         server.serve_forever()
     logger.warning("No port from %d on is free for this worker's metrics.", first)

@@ -37,6 +37,7 @@ def _run(conversation_id: str) -> str:
         Conversation.objects.filter(pk=conversation_id).update(enqueued_at=None)  # somebody else is to be woken
         return "not now"
     outcome = record(uuid.UUID(conversation_id), must_hand_back=SHUTTING_DOWN.is_set)
+    logger.info("A run is over: %s", outcome.value)
     if outcome is Outcome.HANDED_BACK:
         enqueue(uuid.UUID(conversation_id))
     return outcome.value

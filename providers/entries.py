@@ -1,5 +1,6 @@
 """One row of the book of requests, from its sending to its end."""
 
+import logging
 import re
 import time
 import uuid
@@ -15,9 +16,13 @@ from providers.database import release_connection
 from providers.models import ModelCall
 from providers.used import Used
 
+logger = logging.getLogger(__name__)
+
 Outcome = ModelCall.Outcome
 _MOST_TOKENS = 2**31
 _UNCOUNTED = Usage()
+# Not what the server said, which could be anything.
+_LOGGED = ("failure", "first_token_ms", "total_ms", "prompt_tokens", "completion_tokens")
 
 
 def _nobody(used: Used) -> None:
@@ -92,7 +97,13 @@ class Entry:
         ModelCall.objects.filter(pk=self._pk).update(outcome=outcome, **times, **facts)
         release_connection()
         metrics.count(self._profile, outcome, self._first_token_ms, **facts)
+        self._log(outcome, **times, **facts)
         self._errand.tell(_used(outcome, **facts))
+
+    def _log(self, outcome: str, **facts: Any) -> None:
+        told = {name: facts[name] for name in _LOGGED if name in facts}
+        model = {"profile": self._profile, "model": _line(self._request.model, 200), "step": self._errand.step}
+        logger.info("model call", extra={"facts": model | {"outcome": outcome} | told})
 
     def _tokens(self, usage: Usage) -> dict[str, Any]:
         """As the server counted them, else estimated, which is said."""

@@ -155,7 +155,9 @@ def test_a_debate_made_through_the_api_runs_to_its_end_without_beat(
 def test_every_line_of_every_log_is_an_object_and_the_request_can_be_followed(site: Installation) -> None:
     request = [line for line in site.logged("web") if line.get("trace_id") == TRACE]
     assert [line["message"] for line in request] == ["POST /api/v1/debates/ 201"]
-    assert site.logged("worker")
+    worker = [line for line in site.logged("worker") if line.get("trace_id") == TRACE]
+    assert [line["message"] for line in worker] == ["model call"] * 4 + ["A run is over: it ran to its end"]
+    assert len({line["debate"] for line in worker}) == 1
     assert "key-of-the-model-server" not in json.dumps(site.logged("web") + site.logged("worker"))
 
 
