@@ -39,6 +39,9 @@ class PlainLines(logging.Formatter):
 class JsonLines(PlainLines):
     """Of what callers attach to a record only `facts` are written: Django attaches whole requests, Celery arguments."""
 
+    def __init__(self, *, secrets: Sequence[str] = ()) -> None:
+        super().__init__(secrets=[form for secret in secrets for form in {secret, json.dumps(secret)[1:-1]}])
+
     def format(self, record: logging.LogRecord) -> str:
         said = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
@@ -50,12 +53,8 @@ class JsonLines(PlainLines):
             "exception": self.formatException(record.exc_info) if record.exc_info else "",
             **getattr(record, "facts", {}),
         }
-        clean = {
-            name: self._without_secrets(value, record) if isinstance(value, str) else value
-            for name, value in said.items()
-            if value not in ("", None)
-        }
-        return json.dumps(clean, default=str)
+        told = {name: value for name, value in said.items() if value not in ("", None)}
+        return self._without_secrets(json.dumps(told, default=str), record)
 
 
 def config(level: str, form: str, audit_file: Path | None, secrets: Sequence[str]) -> dict[str, Any]:

@@ -106,6 +106,12 @@ def test_what_callers_attach_is_left_out_but_for_facts() -> None:
     assert set(said) == {"time", "level", "logger", "message", "ms", "debate"}
 
 
+@pytest.mark.parametrize("secret", ['quo"ted-secret', "back\\\\slashed", "ключ-від-усього", "with space"])
+def test_a_secret_of_any_letters_is_taken_out(secret: str) -> None:
+    said = told(record("the key %s here", secret), secret)
+    assert said["message"] == "the key [redacted] here"
+
+
 def test_a_line_names_its_request_and_its_debate() -> None:
     with trace.under("0123456789", debate="d-1"):
         said = told(record("hello"))
