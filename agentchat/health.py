@@ -86,7 +86,9 @@ def migrations() -> str:
 
 def _own_connection() -> BaseDatabaseWrapper:
     """Not one of the pool: all of them may be in use without anything being wrong. This thread is left with it."""
-    entry = copy.deepcopy(connections[DEFAULT_DB_ALIAS].settings_dict)
+    before = connections[DEFAULT_DB_ALIAS]
+    before.close()
+    entry = copy.deepcopy(before.settings_dict)
     if entry["OPTIONS"].pop("pool", None):
         entry["OPTIONS"]["connect_timeout"] = round(LIMIT_S)
     wrapper: BaseDatabaseWrapper = load_backend(entry["ENGINE"]).DatabaseWrapper(entry, DEFAULT_DB_ALIAS)

@@ -129,7 +129,7 @@ def test_it_answers_in_the_loop_of_the_server_too(path: str, live_events: str) -
 def test_a_pool_that_is_in_use_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     entry = settings_of_django.DATABASES["default"] | {"ENGINE": "django.db.backends.postgresql"}
     entry["OPTIONS"] = {"pool": {"max_size": 20}, "sslmode": "require"}
-    monkeypatch.setattr(health, "connections", {"default": SimpleNamespace(settings_dict=entry)})
+    monkeypatch.setattr(health, "connections", {"default": SimpleNamespace(settings_dict=entry, close=list)})
     asked = health._own_connection().settings_dict["OPTIONS"]
     assert asked == {"sslmode": "require", "connect_timeout": 2}
     assert "pool" in entry["OPTIONS"]
