@@ -9,4 +9,5 @@ RUN SECRET_KEY=only-for-this-line ALLOWED_HOSTS=localhost REDIS_URL=redis://loca
     DATABASE_URL=sqlite:////tmp/none.sqlite3 python manage.py collectstatic --noinput --skip-checks \
     && useradd --create-home agentchat && mkdir -p var && chown agentchat var
 USER agentchat
-CMD ["uvicorn", "agentchat.asgi:application", "--host", "0.0.0.0", "--port", "8000", "--timeout-graceful-shutdown", "5"]
+# A shell, because some hosts say in PORT where they look for it.
+CMD ["sh", "-c", "exec uvicorn agentchat.asgi:application --host 0.0.0.0 --port ${PORT:-8000} --workers 1 --proxy-headers --no-access-log --timeout-graceful-shutdown 5"]

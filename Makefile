@@ -41,6 +41,7 @@ check: $(VENV)/installed-dev  ## style, types, architecture, migrations, deploym
 	$(BIN)/python manage.py makemigrations --check --dry-run
 	$(PRODUCTION) $(BIN)/python manage.py check --deploy --fail-level WARNING
 	$(BANDIT) --recursive $(SOURCES)
+	$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec docker-compose.yml
 
 bench: $(VENV)/installed-dev  ## the benchmark, as one table
 	$(BIN)/python -m tests.bench $(ARGS)

@@ -21,6 +21,7 @@ import environ
 
 from providers.figures import DEAREST_TOKEN, dollars
 from tools_app.mcp_config import fault_of
+from tools_app.secrets import is_credential, variables_in
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -36,7 +37,11 @@ class Problem:
 
 PROBLEMS: list[Problem] = []
 SQLITE = "agentchat.pooled_sqlite3"
+# What was asked for; whatever else bears such a name is a slip of the pen.
+NAMES: set[str] = set()
 
+# A shorter one would be found in innocent words, and protects nothing.
+_SHORTEST_SECRET = 6
 # US dollars for a million tokens.
 _DEAREST = DEAREST_TOKEN * 1_000_000
 _MAIL_PORTS = {"smtp": 25, "smtp+tls": 587, "smtp+ssl": 465}
@@ -53,7 +58,23 @@ def refuse_problems() -> None:
 
 
 def text(name: str, default: str = "") -> str:
+    NAMES.add(name)
     return os.environ.get(name, default).strip()
+
+
+def secrets_known() -> list[str]:
+    """The keys and passwords among the variables that were asked for, and those that MCP servers are given by name."""
+    names = {*NAMES, *variables_in(text("MCP_SERVERS")), "PGPASSWORD"}
+    values = {name: os.environ.get(name, "").strip() for name in names}
+    keys = (value for name, value in values.items() if is_credential(name))
+    return [secret for secret in (*keys, *map(_password_in, values.values())) if len(secret) >= _SHORTEST_SECRET]
+
+
+def _password_in(address: str) -> str:
+    try:
+        return (urlsplit(address).password if "://" in address else None) or ""
+    except ValueError:  # a bracket that is not closed
+        return ""
 
 
 def word_list(name: str, default: str) -> list[str]:

@@ -121,6 +121,8 @@ INSTALLED_APPS = [
     "providers",
 ]
 MIDDLEWARE = [
+    "agentchat.middleware.probes",
+    "agentchat.middleware.traced",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -153,11 +155,8 @@ DATABASES: dict[str, dict[str, Any]] = {
     "default": env.database_url("DATABASE_URL", {"ENGINE": env.SQLITE, "NAME": str(VAR_DIR / "db.sqlite3")})
 }
 if not LOCAL and not env.text("DATABASE_URL"):
-    env.note(
-        "DATABASE_URL",
-        "is not set",
-        "Without it each machine would keep a file of its own. Name a PostgreSQL database.",
-    )
+    remedy = "Without it each machine would keep a file of its own. Name a PostgreSQL database."
+    env.note("DATABASE_URL", "is not set", remedy)
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     # IMMEDIATE: a transaction that reads and then writes waits for its turn, where DEFERRED fails at once.
     DATABASES["default"]["OPTIONS"] = {
@@ -173,13 +172,8 @@ else:
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": f"django.contrib.auth.password_validation.{name}"}
-    for name in (
-        "UserAttributeSimilarityValidator",
-        "MinimumLengthValidator",
-        "CommonPasswordValidator",
-        "NumericPasswordValidator",
-    )
+    {"NAME": f"django.contrib.auth.password_validation.{name}Validator"}
+    for name in ("UserAttributeSimilarity", "MinimumLength", "CommonPassword", "NumericPassword")
 ]
 LOGIN_URL = "accounts:sign-in"
 LOGIN_REDIRECT_URL = "debates:start"
@@ -291,8 +285,11 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
 }
 
-# --- logs --------------------------------------------------------------------------------------------------------
+# --- logs and metrics --------------------------------------------------------------------------------------------
 
 LOG_LEVEL = env.choice("LOG_LEVEL", "INFO", ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"))
+LOG_FORMAT = env.choice("LOG_FORMAT", "plain" if LOCAL else "json", ("plain", "json"))
+METRICS_TOKEN = env.text("METRICS_TOKEN")
+METRICS_PORT = env.integer("METRICS_PORT", 0, least=0, most=65535)
 # On a laptop a line a tool call would bury what matters on the screen.
-LOGGING = logs.config(LOG_LEVEL, VAR_DIR / "audit.log" if LOCAL else None)
+LOGGING = logs.config(LOG_LEVEL, LOG_FORMAT, VAR_DIR / "audit.log" if LOCAL else None, env.secrets_known())

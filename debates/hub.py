@@ -14,6 +14,7 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
 from debates.live import KEPT_ENTRIES, WATCHED_S, Notice, stream_key, watched_key
+from debates.metrics import VIEWERS
 
 logger = logging.getLogger(__name__)
 
@@ -45,6 +46,7 @@ class Hub:
         for notice in self._in_progress.get(key, ()):
             _offer(queue, notice)
         self._queues.setdefault(key, set()).add(queue)
+        VIEWERS.inc()
         if self._reader is None or self._reader.done():
             self._reader = asyncio.create_task(self._read())
         return queue
@@ -52,6 +54,7 @@ class Hub:
     def unsubscribe(self, conversation_id: uuid.UUID, queue: Queue) -> None:
         key = stream_key(conversation_id)
         self._queues.get(key, set()).discard(queue)
+        VIEWERS.dec()
         if not self._queues.get(key):
             for memory in (self._queues, self._read_until, self._in_progress, self._said_at):
                 memory.pop(key, None)

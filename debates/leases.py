@@ -17,10 +17,23 @@ from typing import Any
 from django.conf import settings
 from django.db import Error as DatabaseFailure
 from django.db import transaction
-from django.db.models import Count, DateTimeField, ExpressionWrapper, F, Q, QuerySet, Sum, Value
+from django.db.models import (
+    Case,
+    Count,
+    DateTimeField,
+    DurationField,
+    ExpressionWrapper,
+    F,
+    Q,
+    QuerySet,
+    Sum,
+    Value,
+    When,
+)
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce, Now
 
+from debates.metrics import QUEUE_WAIT_SECONDS
 from debates.models import Conversation
 from providers.base import Ear
 from providers.database import release_connection as release_connection
@@ -31,6 +44,9 @@ Status = Conversation.Status
 PROCESS = uuid.uuid4().hex
 POLL_S = 0.25
 WAKE_AGAIN_AFTER_S = 60
+# Before its first run since it was made, later since somebody last called a worker; unknown where nobody did.
+_QUEUED_AT = Case(When(started_at=None, then=F("created_at")), default=F("enqueued_at"))
+_WAITED = ExpressionWrapper(Now() - _QUEUED_AT, output_field=DurationField())
 
 
 class LeaseLost(Exception):
@@ -65,7 +81,9 @@ def _unattended() -> Q:
 def claim(conversation_id: uuid.UUID) -> Lease | None:
     """Take a queued debate, or a running one whose lease ran out; None when somebody else has it."""
     with transaction.atomic():
-        won = Conversation.objects.filter(_unattended(), pk=conversation_id).update(
+        free = Conversation.objects.filter(_unattended(), pk=conversation_id)
+        waited = free.annotate(waited=_WAITED).values_list("waited", flat=True).first()
+        won = free.update(
             status=Status.RUNNING,
             lease_owner=PROCESS,
             fence=F("fence") + 1,
@@ -75,6 +93,8 @@ def claim(conversation_id: uuid.UUID) -> Lease | None:
         )
         if not won:
             return None
+        if waited is not None:
+            QUEUE_WAIT_SECONDS.observe(max(waited.total_seconds(), 0))
         return Lease(conversation_id, Conversation.objects.values_list("fence", flat=True).get(pk=conversation_id))
 
 

@@ -17,7 +17,7 @@ from django.db import InterfaceError, OperationalError
 from django.db.models import Max
 from django.db.models.functions import Now
 
-from debates import leases, live, sources
+from debates import leases, live, metrics, sources
 from debates.cleaning import clean_line
 from debates.events import (
     DebateEnded,
@@ -74,11 +74,18 @@ def record(
         except (LeaseLost, Conversation.DoesNotExist):
             outcome = Outcome.LEFT
     if outcome is Outcome.LEFT:
-        leases.count_time(lease)
-    if outcome is Outcome.LEFT and not Conversation.objects.filter(pk=conversation_id).exists():
-        audit.forget(conversation_id)  # what was written down after it was deleted
-        calls.forget(conversation_id)
+        _leave(lease)
     return outcome
+
+
+def _leave(lease: Lease) -> None:
+    leases.count_time(lease)
+    fence = Conversation.objects.filter(pk=lease.conversation_id).values_list("fence", flat=True).first()
+    if fence is None:
+        audit.forget(lease.conversation_id)  # what was written down after it was deleted
+        calls.forget(lease.conversation_id)
+    elif fence != lease.fence:
+        metrics.LEASE_LOSSES.inc()
 
 
 def _play_or_fail(lease: Lease, publish: Publish, must_hand_back: Callable[[], bool]) -> Outcome:
@@ -163,6 +170,7 @@ def _save(lease: Lease, turn: TurnFinished, account: Account) -> list[Notice]:
             total_ms=turn.total_ms,
         )
     leases.release_connection()
+    metrics.TURN_SECONDS.observe(turn.total_ms / 1000)
     return [Notice("message", message_payload(message), message.position), _totals(account)]
 
 

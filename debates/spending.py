@@ -10,7 +10,7 @@ from django.db.models import Count, Q, QuerySet, Sum
 
 from debates.budget import Budget, BudgetUsedUp, exceeded
 from debates.models import Conversation
-from providers import calls
+from providers import calls, trace
 from providers.base import ChatRequest, Chunk, Ear
 from providers.calls import Errand
 from providers.database import release_connection
@@ -78,7 +78,7 @@ class Account:
     this debate meanwhile, so that it need not be added up from the rows anew."""
 
     def __init__(self, conversation: Conversation, ear: Ear) -> None:
-        self.conversation, self.trace_id, self._ear = conversation, uuid.uuid4().hex, ear
+        self.conversation, self.trace_id, self._ear = conversation, trace.current_or_new(), ear
         if budget_of(conversation).is_limited:
             calls.price_anew(conversation.pk)
         self._before, self._started = used_by(conversation), time.monotonic()

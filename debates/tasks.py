@@ -6,30 +6,38 @@ import uuid
 from functools import partial
 from typing import Any
 
-from celery import shared_task
+from celery import Task, shared_task
 from celery.signals import worker_ready, worker_shutting_down
 from django.conf import settings
 from django.db import transaction
 from django.db.models.functions import Now
 from kombu.exceptions import OperationalError
 
-from debates import leases, pruning, waiting
+from debates import heartbeat, leases, pruning, waiting
 from debates.models import Conversation
 from debates.recorder import Outcome, record
+from providers import trace
 
 logger = logging.getLogger(__name__)
 
 SHUTTING_DOWN = threading.Event()
 # While more debates wait than workers can take, each is called again every minute; the old calls must not pile up.
 CALL_EXPIRES_S = 600
+TRACE_HEADER = "trace_id"
 
 
-@shared_task(name="debates.run_debate")
-def run_debate(conversation_id: str) -> str:
+@shared_task(name="debates.run_debate", bind=True)
+def run_debate(self: Task[[str], str], conversation_id: str) -> str:
+    with trace.under((self.request.headers or {}).get(TRACE_HEADER, ""), debate=conversation_id):
+        return _run(conversation_id)
+
+
+def _run(conversation_id: str) -> str:
     if not settings.AGENTS_ENABLED or SHUTTING_DOWN.is_set():
         Conversation.objects.filter(pk=conversation_id).update(enqueued_at=None)  # somebody else is to be woken
         return "not now"
     outcome = record(uuid.UUID(conversation_id), must_hand_back=SHUTTING_DOWN.is_set)
+    logger.info("A run is over: %s", outcome.value)
     if outcome is Outcome.HANDED_BACK:
         enqueue(uuid.UUID(conversation_id))
     return outcome.value
@@ -38,6 +46,7 @@ def run_debate(conversation_id: str) -> str:
 @shared_task(name="debates.reap")
 def reap() -> int:
     """Wake workers for debates that should run and do not; how many there were."""
+    heartbeat.beat()
     if not settings.AGENTS_ENABLED:
         return 0
     waiting.expire()
@@ -57,7 +66,8 @@ def _send(conversation_id: uuid.UUID) -> None:
     rows = Conversation.objects.filter(pk=conversation_id)
     rows.update(enqueued_at=Now())
     try:
-        run_debate.apply_async((str(conversation_id),), expires=CALL_EXPIRES_S)
+        headers = {TRACE_HEADER: trace.current_or_new()}
+        run_debate.apply_async((str(conversation_id),), expires=CALL_EXPIRES_S, headers=headers)
     except OperationalError as error:
         rows.update(enqueued_at=None)
         logger.warning("No worker could be woken for debate %s, it waits: %s", conversation_id, error)

@@ -1,5 +1,6 @@
 """One row of the book of requests, from its sending to its end."""
 
+import logging
 import re
 import time
 import uuid
@@ -7,12 +8,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from providers import estimates, figures, prices
+from providers import estimates, figures, metrics, prices, trace
 from providers.base import ChatRequest, Finish, ProviderError, ReasoningChunk, TextChunk, ToolCallChunk, Usage
 from providers.characters import whole
 from providers.database import release_connection
 from providers.models import ModelCall
 from providers.used import Used
+
+logger = logging.getLogger(__name__)
 
 Outcome = ModelCall.Outcome
 _UNTOLD = Finish("", "")
@@ -21,6 +24,8 @@ _AT_THE_END = (
     *("outcome", "failure", "message", "answered_by", "finish_reason", "first_token_ms", "total_ms"),
     *("prompt_tokens", "completion_tokens", "estimated", "cost"),
 )
+# Not what the server said, which could be anything.
+_LOGGED = ("outcome", "failure", "first_token_ms", "total_ms", "prompt_tokens", "completion_tokens")
 
 
 def _nobody(used: Used) -> None:
@@ -55,7 +60,7 @@ class Entry:
             actor=errand.actor,
             step=errand.step,
             attempt=errand.attempt,
-            trace_id=errand.trace_id,
+            trace_id=errand.trace_id or trace.current(),
             profile=profile,
             model=_line(request.model, 200),
         )
@@ -100,7 +105,13 @@ class Entry:
         written = {name: getattr(self._row, name) for name in _AT_THE_END}
         ModelCall.objects.filter(pk=self._row.pk).update(**written)
         release_connection()
+        metrics.count(self._row)
+        self._log()
         self._errand.tell(self._row.used)
+
+    def _log(self) -> None:
+        told = {name: getattr(self._row, name) for name in ("profile", "model", "step", *_LOGGED)}
+        logger.info("model call", extra={"facts": told})
 
     def _bill(self, told: Finish) -> None:
         """What the server counted, else an estimate, which is said. What was refused counts nothing."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from tools_app import arguments, shaping
+from tools_app import arguments, metrics, shaping
 from tools_app.base import Call, FailureKind, Found, Nothing, Outcome, Permission, ToolFailure
 from tools_app.models import Note, ToolCall
 
@@ -93,7 +93,8 @@ def log(row: ToolCall) -> None:
         "origin": row.origin,
         "trace_id": row.trace_id,
     }
-    logger.info("%s", json.dumps(facts, ensure_ascii=False))
+    logger.info("%s", json.dumps(facts, ensure_ascii=False), extra={"facts": facts | {"message": "tool call"}})
+    metrics.TOOL_CALLS.labels(row.outcome, row.failure).inc()
 
 
 def forget(scope: uuid.UUID) -> None:

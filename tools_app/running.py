@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Generator, Mapping
 from concurrent.futures import Future, wait
+from contextvars import copy_context
 from typing import Any
 
 import redis
@@ -29,7 +30,8 @@ class Run:
         self._ms: int | None = None
         self._future: Future[Outcome] = Future()
         # A thread of its own: nobody queues behind a tool that hangs, and no process waits for one at its end.
-        threading.Thread(target=self._work, name=f"tool-{tool.name}", daemon=True).start()
+        context = copy_context()  # whose log lines those of the thread are
+        threading.Thread(target=context.run, args=(self._work,), name=f"tool-{tool.name}", daemon=True).start()
 
     def left_s(self) -> float:
         return self._timeout_s - (time.monotonic() - self._started)

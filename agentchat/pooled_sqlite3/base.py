@@ -37,4 +37,4 @@ class DatabaseWrapper(base.DatabaseWrapper):
             if len(kept) < MOST_KEPT and not connection.in_transaction and not self.errors_occurred:
                 kept.append(connection)
                 return
-        super()._close()
+        super()._close()  # type: ignore[misc]  # django-stubs does not know it

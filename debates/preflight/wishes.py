@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 
 from django.conf import settings
 
@@ -36,5 +37,6 @@ def look_at_all(wishes: Sequence[Wish]) -> list[Look]:
     """One for each wish. Both agents may have the same model, which is looked at once, in the first one's manner."""
     distinct = {(wish.profile, wish.model): wish for wish in reversed(wishes)}
     with ThreadPoolExecutor(len(distinct)) as threads:  # all at the same time
-        looks = dict(zip(distinct, threads.map(look_at, distinct.values()), strict=True))
+        looking = [threads.submit(copy_context().run, look_at, wish) for wish in distinct.values()]
+        looks = {pair: look.result() for pair, look in zip(distinct, looking, strict=True)}
     return [looks[wish.profile, wish.model] for wish in wishes]
