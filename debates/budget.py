@@ -26,16 +26,17 @@ class Budget:
 
 
 def exceeded(budget: Budget, used: Used) -> str:
-    """Which limit is reached, for the person; empty while none is."""
+    """Which limit is reached, or cannot be kept to, for the person; empty while none is."""
     if budget.tokens is not None and used.tokens >= budget.tokens:
         about = "about " if used.estimated else ""
         return (
             f"The budget of {budget.tokens:,} tokens is used up: {about}{used.tokens:,} were used. Raise it to go on."
         )
     if budget.cost is not None and used.unpriced:
+        requests = "1 request" if used.unpriced == 1 else f"{used.unpriced:,} requests"
         return (
-            "The budget is in money, and what the model costs is unknown. "
-            "Take the limit away, or tell its price in MODEL_PRICES."
+            f"The budget is in money, and what {requests} cost is unknown. "
+            "Take the limit away, or tell each model's price in MODEL_PRICES, and go on."
         )
     if budget.cost is not None and used.cost is not None and used.cost >= budget.cost:
         return f"The budget of {dollars(budget.cost)} is used up: {dollars(used.cost)} was spent. Raise it to go on."

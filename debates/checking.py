@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import Any
 
 from django.conf import settings
@@ -12,6 +11,7 @@ from django.contrib.auth.models import User
 from debates.cleaning import clean_line, clean_text, is_blank
 from debates.endings import DEFAULT_STOP_PHRASES
 from debates.errors import InvalidDebate
+from debates.likeness import nearest
 from debates.models import Persona, ToolsModeChoices
 from debates.personas import compose_prompt, snapshot
 from debates.proposals import (
@@ -29,8 +29,8 @@ from providers import registry
 from providers.base import OPTIONS, Option, ProviderError
 from tools_app import registry as tools
 
-# Of 1, how like a known name must be to be the one that was meant; how many are listed where none is.
-CLOSE, NAMES_LISTED = 0.7, 50
+# Where none is like what was asked for.
+NAMES_LISTED = 50
 # A model that its server does not have yet.
 _HOW_TO_GET = {"ollama": " To get it, run `ollama pull {model}`."}
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})?")
@@ -141,7 +141,7 @@ def _provider_and_model(faults: _Faults, seat: str, provider: str, model: str) -
 def _closest(word: str, known: Iterable[str]) -> str:
     """What may have been meant, or else all that there is."""
     names = sorted(known)
-    if near := get_close_matches(word, names, n=3, cutoff=CLOSE):
+    if near := nearest(word, names):
         return f" Did you mean: {', '.join(near)}?"
     more = f" and {len(names) - NAMES_LISTED} more" if len(names) > NAMES_LISTED else ""
     return f" There are: {', '.join(names[:NAMES_LISTED])}{more}." if names else ""

@@ -41,7 +41,8 @@ class ExtendForm(BudgetForm):
 
 
 def raised(state: Mapping[str, Any]) -> dict[str, Any]:
-    """Limits with which a debate whose budget is used up can go on, twice as high. `state` is a `status_payload`."""
+    """Limits with which a debate whose budget is used up can go on: what was reached twice as high, if that is allowed,
+    the others as they are. `state` is a `status_payload`."""
     totals = state["totals"]
     used = {
         "budget_tokens": Decimal(totals["tokens"]),
@@ -51,8 +52,11 @@ def raised(state: Mapping[str, Any]) -> dict[str, Any]:
     limits = {name: Decimal(state[name]) for name in used if state[name] is not None}
     if totals["unpriced"]:
         limits.pop("budget_cost", None)  # what it costs is unknown, so that no limit would help
-    twice = {name: 2 * (limit if used[name] < 2 * limit else used[name]) for name, limit in limits.items()}
-    return {
-        name: amount.quantize(_CENT, ROUND_UP) if name == "budget_cost" else ceil(amount)
-        for name, amount in twice.items()
-    }
+    return {name: _raised(name, limit, used[name]) for name, limit in limits.items()}
+
+
+def _raised(name: str, limit: Decimal, used: Decimal) -> Decimal | int:
+    if used >= limit:
+        twice = 2 * (limit if used < 2 * limit else used)
+        limit = min(twice, Decimal(BUDGET_LIMITS[name])).quantize(_CENT, ROUND_UP)
+    return limit if name == "budget_cost" else ceil(limit)

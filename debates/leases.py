@@ -8,8 +8,8 @@ import logging
 import threading
 import time
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
@@ -61,10 +61,25 @@ class Lease:
     touched_at: float = field(default_factory=time.monotonic)
     counted_at: float = field(default_factory=time.monotonic)
     ear: Ear = field(default_factory=Ear)
+    _counting: threading.Lock = field(default_factory=threading.Lock)
 
     def touch(self) -> None:
         """Tell the keeper that the run is alive; a run that hangs stops being renewed."""
         self.touched_at = time.monotonic()
+
+    @contextmanager
+    def time_taken(self) -> Iterator[float]:
+        """The seconds that it ran and nobody has written down, for who does so now. Where that fails they are left to
+        the next."""
+        with self._counting:
+            now = time.monotonic()
+            seconds, self.counted_at = now - self.counted_at, now
+        try:
+            yield seconds
+        except BaseException:
+            with self._counting:
+                self.counted_at -= seconds
+            raise
 
     def rows(self) -> "QuerySet[Conversation]":
         return Conversation.objects.filter(pk=self.conversation_id, fence=self.fence, status=Status.RUNNING)
@@ -101,13 +116,11 @@ def claim(conversation_id: uuid.UUID) -> Lease | None:
 @contextmanager
 def guarded(lease: Lease, **changes: Any) -> Iterator[None]:
     """One transaction that writes only while the lease holds, renews it and applies `changes`. Raises `LeaseLost`."""
-    with transaction.atomic():
-        now = time.monotonic()
-        kept = {"lease_until": from_now(settings.LEASE_TTL_S), "ran_s": F("ran_s") + (now - lease.counted_at)}
+    with lease.time_taken() as seconds, transaction.atomic():
+        kept = {"lease_until": from_now(settings.LEASE_TTL_S), "ran_s": F("ran_s") + seconds}
         if not lease.rows().update(**kept, **changes):
             raise LeaseLost
         yield
-    lease.counted_at = now
 
 
 def give_back(lease: Lease) -> None:
@@ -118,8 +131,26 @@ def give_back(lease: Lease) -> None:
 
 def count_time(lease: Lease) -> None:
     """The time since it was counted last, of a run that ends without writing anything more."""
-    rows = Conversation.objects.filter(pk=lease.conversation_id, fence=lease.fence)
-    rows.update(ran_s=F("ran_s") + (time.monotonic() - lease.counted_at))
+    with lease.time_taken() as seconds:
+        rows = Conversation.objects.filter(pk=lease.conversation_id, fence=lease.fence)
+        rows.update(ran_s=F("ran_s") + seconds)
+
+
+def count_times(held: Sequence[Lease]) -> None:
+    """Of runs that go on, in one query: of all or, if one of them was lost just now, of none until the next time."""
+    with suppress(LeaseLost), ExitStack() as stack:
+        seconds = [
+            When(pk=lease.conversation_id, fence=lease.fence, then=Value(stack.enter_context(lease.time_taken())))
+            for lease in held
+        ]
+        stack.enter_context(transaction.atomic())
+        if _running(held).update(ran_s=F("ran_s") + Case(*seconds, default=0.0)) != len(held):
+            raise LeaseLost
+
+
+def _running(held: Sequence[Lease]) -> "QuerySet[Conversation]":
+    ids = [lease.conversation_id for lease in held]
+    return Conversation.objects.filter(pk__in=ids, lease_owner=PROCESS, status=Status.RUNNING)
 
 
 def abandoned() -> "QuerySet[Conversation]":
@@ -199,11 +230,10 @@ class Keeper:
         now, ttl = time.monotonic(), settings.LEASE_TTL_S
         if now - self._renewed_at < ttl / 3:
             return
-        alive = [lease.conversation_id for lease in held if not lease.lost and now - lease.touched_at < ttl]
-        Conversation.objects.filter(pk__in=alive, lease_owner=PROCESS, status=Status.RUNNING).update(
-            lease_until=from_now(ttl)
-        )
+        alive = [lease for lease in held if not lease.lost and now - lease.touched_at < ttl]
+        _running(alive).update(lease_until=from_now(ttl))
         self._renewed_at = now
+        count_times(alive)
 
 
 KEEPER = Keeper()

@@ -28,7 +28,7 @@ from providers.base import (
 )
 from tools_app.json_text import each_string
 
-# A model that runs on without end is cut here, as its token limit would cut it.
+# A model that runs on without end is cut here, as its token limit would cut it. Of what it thinks, the rest is dropped.
 LONGEST_REPLY = 30_000
 
 
@@ -73,7 +73,7 @@ class _Listener:
         self._debate, self._speaker, self._form, self._request, self._watch = debate, speaker, form, request, watch
         opponent = debate.speakers[speaker.sender.opponent]
         self._speech = Speech(_names(speaker), _names(opponent))
-        self._reasoning: list[str] = []
+        self._reasoning = ""
         self._calls: list[ToolCall] = []
         self._first_token_s: float | None = None
         self._last_sign_s = watch.passed_s()
@@ -113,10 +113,10 @@ class _Listener:
                 shown = self._speech.add(text)
                 return TextDelta(shown) if shown else None
             case ReasoningChunk(text):
-                self._reasoning.append(text)
+                self._think(text)
                 return ReasoningDelta()
             case TextWasReasoning():
-                self._reasoning.append(self._speech.text)
+                self._think(self._speech.text)
                 self._speech = self._speech.anew()
                 return TurnRestarted("What came so far was reasoning.")
             case Adapted(reason):
@@ -128,8 +128,12 @@ class _Listener:
                 self._finish = chunk
         return None
 
+    def _think(self, text: str) -> None:
+        if len(self._reasoning) < LONGEST_REPLY:
+            self._reasoning = (self._reasoning + text)[:LONGEST_REPLY]
+
     def _forget(self) -> None:
-        self._speech, self._reasoning, self._calls, self._first_token_s = self._speech.anew(), [], [], None
+        self._speech, self._reasoning, self._calls, self._first_token_s = self._speech.anew(), "", [], None
 
     def _check_voice(self) -> None:
         self._mark(slips.of_voice(self._request.model, self._speech))
@@ -169,7 +173,7 @@ class _Listener:
         """Raises `ProviderError` when it is no use, and another form may do better."""
         finish = self._finish or Finish("", self._request.model)
         content = self._speech.content(finish.finish_reason)
-        reasoning = clean_text("".join(self._reasoning))
+        reasoning = clean_text(self._reasoning)
         calls = tuple(self._calls) if self._request.tools else ()
         if not (content or calls):
             raise slips.empty(self._request, finish, thought=bool(reasoning))

@@ -43,10 +43,15 @@ class LargeNumberField(WholeNumberField):
 
 
 class MoneyField(serializers.DecimalField):
-    """Takes a number, or a string of one."""
+    """Takes a number, or a string of one. An empty string is none, where `DecimalField` takes it for null."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(max_digits=12, decimal_places=4, **kwargs)
+
+    def validate_empty_values(self, data: Any) -> tuple[bool, Any]:
+        if isinstance(data, str) and not data.strip():
+            self.fail("invalid")
+        return super().validate_empty_values(data)
 
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, bool):

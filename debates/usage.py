@@ -100,7 +100,7 @@ def tokens_of_call(call: ModelCall) -> str:
     """What the model read and what it wrote."""
     read, written = call.prompt_tokens, call.completion_tokens
     if read is None or written is None:
-        return "–" if call.outcome in _REFUSED else "unknown"
+        return "–" if call.outcome in _REFUSED and not call.may_be_billed else "unknown"
     return f"{'~' if call.estimated else ''}{read:,} + {written:,}"
 
 

@@ -1,9 +1,17 @@
 """Characters that no database and no next request can take, mended in a text that arrives in pieces."""
 
 import re
+from typing import TypeGuard
 
 _LONE = re.compile(r"[\ud800-\udfff]")
 _LAST_HALF = re.compile(r"[\ud800-\udbff]\Z")
+_LONGEST_NAME = 200
+
+
+def is_name(value: object) -> TypeGuard[str]:
+    """Whether a model can be chosen by it and asked for: it holds nothing that cannot be seen, such as a line end or a
+    mark that turns the direction of writing."""
+    return isinstance(value, str) and 0 < len(value) <= _LONGEST_NAME and value.isprintable() and value == value.strip()
 
 
 def whole(text: str) -> str:
@@ -12,6 +20,11 @@ def whole(text: str) -> str:
     if not _LONE.search(text):
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def one_line(text: str) -> str:
+    """For a sentence that a person reads: without controls, marks of direction and anything else that is not seen."""
+    return " ".join("".join(c for c in whole(text) if c.isprintable() or c.isspace()).split())
 
 
 class Characters:

@@ -115,7 +115,7 @@ class Entry:
 
     def _bill(self, told: Finish) -> None:
         """What the server counted, else an estimate, which is said. What was refused counts nothing."""
-        row, usage = self._row, _believable(told.usage)
+        row, usage = self._row, _believable(told.usage, spoke=bool(self._heard))
         if row.outcome == Outcome.ANSWERED or self._heard or usage != Usage() or told.cost is not None:
             row.estimated = None in (usage.prompt_tokens, usage.completion_tokens)
             usage = self._estimated(usage)
@@ -136,8 +136,10 @@ class Entry:
         return round((time.monotonic() - self._started) * 1000)
 
 
-def _believable(usage: Usage) -> Usage:
-    return Usage(figures.tokens(usage.prompt_tokens), figures.tokens(usage.completion_tokens))
+def _believable(usage: Usage, *, spoke: bool) -> Usage:
+    """A server that says nothing was read, or that nothing was said where something was, has not counted."""
+    said = figures.tokens(usage.completion_tokens)
+    return Usage(figures.tokens(usage.prompt_tokens) or None, said or None if spoke else said)
 
 
 def kind_of(error: ProviderError) -> str:

@@ -1,29 +1,33 @@
 """Foreign failures become the errors of `providers.base` here, each with a sentence for the person."""
 
 import json
-import re
 import socket
 import ssl
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
-from math import ceil
+from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit
 
 from providers.base import Complaint, NotThisProtocol, ProviderError, ServerFailed, ServerUnreachable
+from providers.characters import one_line
+from providers.redaction import redacted, without_whole
 from providers.sorting import sorted_out
+from providers.waits import in_words, seconds_in
 
 # What reading JSON of another shape than expected raises. Caught around the reading of replies only: elsewhere these
 # are faults of this program.
-OTHER_SHAPE = (AttributeError, IndexError, KeyError, TypeError, ValueError)
+OTHER_SHAPE = (AttributeError, IndexError, KeyError, RecursionError, TypeError, ValueError)
 
 _LONGEST_SENTENCE = 300
-# Servers quote the key that they refuse, often with its middle masked.
-_WORD = re.compile(r"[\w*.…+/=-]+")
-_MASK = re.compile(r"\*{2,}|\.{2,}|…")
-_RECOGNISABLE = 6
+# What is searched of what a server said, and how much is looked at for that: some errors quote the whole request.
+_MOST_SEARCHED = 2000
+_MOST_READ = 20_000
+
+# Where the words stand in an error body, and in how many such one within the other they are looked for.
+_NAMES = ("error", "message", "detail", "msg", "title")
+_DEEPEST = 12
+_MOST_LISTED = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,13 @@ class Server:
         why = f" ({self.quote(cause).rstrip('.')})" if cause else ""
         return ServerUnreachable(f"{self.label} does not answer at {self._shown_address()}{why}. {self.remedy}")
 
+    def not_connected(self, error: BaseException, tried: str) -> ProviderError:
+        """`tried`: the address that was. It may be another than that of the server, which sends a request on."""
+        ours, other = urlsplit(self.address), urlsplit(tried)
+        if (ours.hostname, ours.port) != (other.hostname, other.port):
+            return self.failed("sent the request on to an address that does not answer")
+        return self.unreachable(cause_of(error))
+
     def failed(self, what: str) -> ServerFailed:
         return ServerFailed(f"{self.label} {self.quote(what)}")
 
@@ -57,7 +68,7 @@ class Server:
             "missing": self.missing_model_remedy.format(model=model),
             "key": self.key_setting,
             "address": self.address_remedy,
-            "wait": _in_words(retry_after_s),
+            "wait": in_words(retry_after_s),
         }
         message = f"{self.label} {what.format(**words)}{said} {remedy.format(**words)}".rstrip()
         return kind(message, retry_after_s=retry_after_s, complaint=complaint)
@@ -70,61 +81,78 @@ class Server:
         return self.failed(f"sent something that is not {protocol}{doubt} {said}".rstrip(": "))
 
     def _complaint(self, status: int, body: object) -> Complaint:
-        param, code = (redacted(fact_of(body, name), self.key) for name in ("param", "code"))
+        param, code = (self._heard(fact_of(body, name)) for name in ("param", "code"))
         is_page = isinstance(body, str) and body.lstrip().startswith("<")
-        return Complaint(status, redacted(sentence_of(body), self.key), param, code, is_page)
+        return Complaint(status, self._heard(sentence_of(body)), param, code, is_page)
 
     def quote(self, sentence: str) -> str:
-        text = redacted(" ".join(sentence.split()), self.key)
+        text = self._heard(sentence)
         text = text if len(text) <= _LONGEST_SENTENCE else text[: _LONGEST_SENTENCE - 1] + "…"
         return text if not text or text[-1] in ".!?…" else text + "."
+
+    def _heard(self, text: str) -> str:
+        """One line of a length that any search can bear, without what is hidden and without the key."""
+        text = without_whole(one_line(_ends(text, _MOST_READ)), self.key)
+        return redacted(_ends(text, _MOST_SEARCHED), self.key)
 
     def _shown_address(self) -> str:
         parts = urlsplit(self.address)
         return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
-def redacted(text: str, key: str) -> str:
-    """`text` without the key, any longer part of it, and any masked form of it."""
-
-    def shown(word: re.Match[str]) -> str:
-        return "[key]" if _tells(word[0], key) else word[0]
-
-    return _WORD.sub(shown, text) if key else text
+def _ends(text: str, most: int) -> str:
+    """The beginning of a long text, and its end."""
+    begin = most * 3 // 4
+    return text if len(text) <= most else f"{text[:begin]} … {text[begin + 3 - most :]}"
 
 
-def _tells(word: str, key: str) -> bool:
-    if len(key) < _RECOGNISABLE:
-        return word.strip(".") == key
-    if _MASK.search(word) and (word[:2] == key[:2] or word[-2:] == key[-2:]):
-        return True
-    return any(key[start : start + _RECOGNISABLE] in word for start in range(len(key) - _RECOGNISABLE + 1))
-
-
-def sentence_of(body: object) -> str:
+def sentence_of(body: object, depth: int = _DEEPEST) -> str:
     """The server's own words in an error body: nested, flat, a bare string, a list of complaints, with what a server
     behind it said, or nothing for a web page."""
     if isinstance(body, str):
         return "" if body.lstrip().startswith("<") else body
+    if not depth:
+        return ""
     if isinstance(body, list):
-        return "; ".join(filter(None, map(sentence_of, body)))
+        return "; ".join(_all_said(body, depth))
     if not isinstance(body, dict):
         return ""
-    found = next(filter(None, (sentence_of(body.get(name)) for name in ("error", "message", "detail", "msg"))), "")
-    more = [str(place) for place in body.get("loc") or () if place != "body"] if "msg" in body else _details(body)
-    return f"{found.rstrip('.')}: {', '.join(more)}" if found and more else found
+    found = next(filter(None, (sentence_of(body.get(name), depth - 1) for name in _NAMES)), "")
+    more = [said for said in _details(body, depth) if said != found]
+    return f"{found.rstrip('.')}: {', '.join(more)}" if found and more else found or ", ".join(more)
 
 
-def _details(body: dict[str, Any]) -> list[str]:
-    """What a go-between adds to its own words: those of the server behind it, and the reasons of a filter."""
+def _all_said(bodies: object, depth: int) -> list[str]:
+    listed = bodies if isinstance(bodies, list) else []
+    return [said for body in listed[:_MOST_LISTED] if (said := sentence_of(body, depth - 1))]
+
+
+def _details(body: dict[str, Any], depth: int) -> list[str]:
+    """What stands beside the words: where the fault is, each of several, and what a go-between adds, that is the words
+    of the server behind it and the reasons of a filter."""
     metadata = body.get("metadata")
-    if not isinstance(metadata, dict):
-        return []
-    raw, reasons = metadata.get("raw"), metadata.get("reasons")
-    with suppress(TypeError, ValueError):
-        raw = json.loads(raw)  # type: ignore[arg-type]
-    said = sentence_of(raw)
-    return ([said] if said else []) + ([str(reason) for reason in reasons] if isinstance(reasons, list) else [])
+    metadata = metadata if isinstance(metadata, dict) else {}
+    raw = metadata.get("raw")
+    if isinstance(raw, str):
+        with suppress(RecursionError, ValueError):
+            raw = json.loads(raw)
+    described = sentence_of(body.get("error_description"), depth - 1)
+    said = [described, _faults(body.get("errors"), depth - 1), sentence_of(raw, depth - 1)]
+    return [*_places(body), *filter(None, said), *_all_said(metadata.get("reasons"), depth)]
+
+
+def _faults(errors: object, depth: int) -> str:
+    """A list of them, or one or more for each field."""
+    if not isinstance(errors, dict) or not depth or set(_NAMES) & set(errors):
+        return sentence_of(errors, depth)
+    each = ((name, sentence_of(fault, depth - 1)) for name, fault in islice(errors.items(), _MOST_LISTED))
+    return "; ".join(f"{name}: {said}" for name, said in each if said)
+
+
+def _places(body: dict[str, Any]) -> list[str]:
+    place = body.get("loc") if "msg" in body else None
+    steps = place if isinstance(place, list) else [place]
+    return [str(step) for step in steps if type(step) in (int, str) and step != "body"]
 
 
 def fact_of(body: object, name: str) -> str:
@@ -135,44 +163,6 @@ def fact_of(body: object, name: str) -> str:
         body = inner
     names = ("code", "type") if name == "code" else (name,)
     return " ".join(value for one in names if isinstance(value := body.get(one), str))
-
-
-def seconds_of(retry_after: str | None) -> float | None:
-    """A Retry-After header in seconds from now: it is written as a number or as an HTTP date."""
-    if not retry_after:
-        return None
-    try:
-        return max(0.0, float(retry_after))
-    except ValueError:
-        pass
-    try:
-        return max(0.0, (parsedate_to_datetime(retry_after) - datetime.now(UTC)).total_seconds())
-    except (ValueError, TypeError):
-        return None
-
-
-_DELAY = re.compile(
-    r"(?:try again|retry)\w*\s+(?:in|after)\s+(?:(?P<h>\d+) ?h(?:ours?|rs?)?\s*)?"
-    r"(?:(?P<m>\d+) ?m(?:in(?:ute)?s?)?(?!s)\s*)?(?:(?P<s>\d+(?:\.\d+)?) ?(?P<unit>ms|s))?",
-    re.IGNORECASE,
-)
-
-
-def seconds_in(sentence: str) -> float | None:
-    """Servers without the header write it out: "try again in 7.66s", "in 6m0s", "retry after 20 seconds"."""
-    found = _DELAY.search(sentence)
-    if not found or not any(found[part] for part in "hms"):
-        return None
-    seconds = float(found["s"] or 0) / (1000 if found["unit"] == "ms" else 1)
-    return 3600 * int(found["h"] or 0) + 60 * int(found["m"] or 0) + seconds
-
-
-def _in_words(seconds: float | None) -> str:
-    """When it may go on, where that is not soon."""
-    if seconds is None or seconds < 60:
-        return ""
-    minutes = ceil(seconds / 60)
-    return f"It can go on in {minutes} min." if minutes < 180 else f"It can go on in {ceil(minutes / 60)} hours."
 
 
 def cause_of(error: BaseException) -> str:

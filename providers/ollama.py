@@ -9,12 +9,14 @@ import httpx
 import ollama
 import pydantic
 
+from providers import bodies
 from providers.base import (
     ChatRequest,
     Chunk,
     ContextTooLong,
     Finish,
     ModelInfo,
+    ProviderError,
     Tick,
     ToolCall,
     ToolCallChunk,
@@ -23,7 +25,9 @@ from providers.base import (
 )
 from providers.characters import whole
 from providers.failures import OTHER_SHAPE, Server, cause_of
+from providers.finishes import without_key
 from providers.memory import Memory
+from providers.ollama_answers import Mender
 from providers.ollama_wire import arguments_of, context_size, cut_to, model_info
 from providers.quirks import Body, adapting
 from providers.reply_text import ReplyText
@@ -63,21 +67,25 @@ class OllamaProvider:
 
     def _make_client(self) -> ollama.AsyncClient:
         timeout = httpx.Timeout(None, connect=_CONNECT_TIMEOUT_S)
-        headers = {"Authorization": f"Bearer {self._server.key}"} if self._server.key else None
-        return ollama.AsyncClient(self._server.address, headers=headers, timeout=timeout, limits=_LIMITS)
+        headers = bodies.UNPACKED | ({"Authorization": f"Bearer {self._server.key}"} if self._server.key else {})
+        hooks = {"response": [Mender(self._server)]}
+        return ollama.AsyncClient(
+            self._server.address, headers=headers, timeout=timeout, limits=_LIMITS, event_hooks=hooks
+        )
 
     def stream(self, request: ChatRequest) -> Generator[Chunk, None, None]:
         def send(body: Body) -> Generator[Chunk, None, None]:
-            reply = _Reply(request)
+            reply = _Reply(request, self._server.key)
             return pump(self._chunks(request, reply, body), lambda: Tick(loading=not reply.begun), request.ear)
 
         return adapting(self._server.address, arguments_of(request, self._window(request)), send)
 
     def _window(self, request: ChatRequest) -> int:
-        """The same for both agents that share a model. One that a person has set is kept."""
-        known = _windows.get(self._server.address, request.model) or 0
-        window: int = request.options.get("num_ctx") or max(known, context_size(request))
-        _windows.put(self._server.address, request.model, max(known, window))
+        """The same for all who share a model, but for whom a person has set one: it is for nobody else."""
+        if chosen := request.options.get("num_ctx"):
+            return int(chosen)
+        window = max(_windows.get(self._server.address, request.model) or 0, context_size(request))
+        _windows.put(self._server.address, request.model, window)
         return window
 
     def models(self) -> list[ModelInfo]:
@@ -105,7 +113,7 @@ class OllamaProvider:
         return [info for info in infos if info]
 
     async def _look_at(self, name: str, digest: str, few: asyncio.Semaphore) -> None:
-        with suppress(ollama.ResponseError, ConnectionError, httpx.HTTPError, *OTHER_SHAPE):
+        with suppress(ollama.ResponseError, ConnectionError, httpx.HTTPError, ProviderError, *OTHER_SHAPE):
             async with few:
                 shown = await self._client.get().show(name)
             self._shown[name, digest] = model_info(name, shown.modelinfo or {}, shown.capabilities or [])
@@ -116,7 +124,9 @@ class OllamaProvider:
                 for chunk in reply.read(part):
                     yield chunk
         if not reply.finish:
-            raise self._server.failed("broke off in the middle of the reply")
+            raise self._server.failed(
+                "broke off in the middle of the reply" if reply.begun else "answered with nothing"
+            )
         if cut := cut_to(request, reply.finish.usage.prompt_tokens, self._room(body)):
             error = ContextTooLong(
                 f"Ollama cut the conversation to {cut} tokens, which is what it or the model {request.model} takes. "
@@ -139,8 +149,10 @@ class OllamaProvider:
         except ollama.ResponseError as error:
             status = error.status_code if error.status_code >= 400 else 500  # -1 for an error inside the stream
             raise self._server.refusal(status, error.error, model) from None
-        except (ConnectionError, httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError) as error:
+        except ConnectionError as error:
             raise self._server.unreachable(cause_of(error)) from error
+        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError) as error:
+            raise self._server.not_connected(error, str(error.request.url)) from error
         except httpx.RequestError as error:
             raise self._server.failed("ended the connection before the reply was whole") from error
         except pydantic.ValidationError as error:
@@ -155,10 +167,10 @@ class OllamaProvider:
 class _Reply:
     """`begun` once anything came, `finish` once the server said that it is done."""
 
-    def __init__(self, request: ChatRequest) -> None:
+    def __init__(self, request: ChatRequest, key: str) -> None:
         self.begun = False
         self.finish: Finish | None = None
-        self._request = request
+        self._request, self._key = request, key
         self._names = ToolNames(tool.name for tool in request.tools)
         self._next_call = first_call_number(request)
         self._text = ReplyText(self._names.on_offer)
@@ -182,7 +194,8 @@ class _Reply:
         if (part.load_duration or 0) > _LONG_LOAD_S * 1e9:
             yield Tick(loading=True)
         usage = Usage(part.prompt_eval_count or None, part.eval_count)  # none is what a server says that knew it all
-        self.finish = Finish(part.done_reason or "", part.model or self._request.model, usage)
+        asked = self._request.model
+        self.finish = without_key(Finish(part.done_reason or "", part.model or asked, usage), asked, self._key)
 
     def _call(self, name: str, arguments: str) -> ToolCallChunk:
         call_id, self._next_call = f"call_{self._next_call}", self._next_call + 1

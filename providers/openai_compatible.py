@@ -15,12 +15,16 @@ import httpx2
 import openai
 from openai.types.chat import ChatCompletionChunk
 
+from providers import bodies
 from providers.base import ChatRequest, Chunk, ContentRefused, ModelInfo, ProviderError
-from providers.failures import OTHER_SHAPE, Server, cause_of, seconds_of
+from providers.event_stream import EventLines, error_of
+from providers.failures import OTHER_SHAPE, Server
+from providers.finishes import without_key
 from providers.openai_extras import model_infos
-from providers.openai_wire import EventLines, Reply, body_of, error_of
+from providers.openai_wire import Reply, body_of
 from providers.quirks import Body, adapting
 from providers.traffic import PerProcess, call, pump
+from providers.waits import seconds_of
 
 _CONNECT_TIMEOUT_S = 10
 _MODELS_TIMEOUT_S = 3
@@ -65,6 +69,7 @@ class OpenAICompatibleProvider:
             max_retries=0,
             timeout=httpx2.Timeout(None, connect=_CONNECT_TIMEOUT_S),
             default_headers=None if self.keeps_connections else {"Connection": "close"},
+            http_client=openai.DefaultAsyncHttpxClient(event_hooks={"response": [_shorten]}),
         )
         if not self._server.key:  # A server without a key is not OpenAI: do not send it OPENAI_ORG_ID.
             client.organization = client.project = None
@@ -76,27 +81,33 @@ class OpenAICompatibleProvider:
 
     def models(self) -> list[ModelInfo]:
         try:
-            return call(self._models(), _MODELS_TIMEOUT_S)
+            body = call(self._list(), _MODELS_TIMEOUT_S)
         except TimeoutError as error:
             raise self._server.unreachable(f"no answer within {_MODELS_TIMEOUT_S} s") from error
+        with self._protocol(body.decode(errors="replace")):
+            return model_infos(json.loads(body))
 
     def close(self) -> None:
         """Give the kept connections back."""
         if client := self._client.made():
             call(client.close(), _MODELS_TIMEOUT_S)
 
-    async def _models(self) -> list[ModelInfo]:
-        with self._translated(model=""), self._protocol(""):
-            body = await self._client.get().get("/models", cast_to=object)
-        with self._protocol(body):
-            return model_infos(body)
+    async def _list(self) -> bytes:
+        body = bytearray()
+        with self._translated(model=""):
+            async with self._client.get().models.with_streaming_response.list() as answer:
+                async for piece in answer.iter_bytes():
+                    body += piece
+                    if len(body) > bodies.MOST_OF_A_LIST:
+                        raise self._server.failed("sent a list of models that is too long to be read")
+        return bytes(body)
 
     async def _chunks(self, request: ChatRequest, body: Body) -> AsyncGenerator[Chunk, None]:
         reply = Reply(request)
-        with _counted(reply):
+        with self._counted(reply, request):
             with self._translated(request.model), suppress(TimeoutError):
                 async with self._answer(body) as answer, asyncio.timeout(None) as patience:
-                    async for data in _payloads(answer):
+                    async for data in self._payloads(answer):
                         for chunk in self._read(reply, data, request):
                             yield chunk
                         if reply.complete and patience.when() is None:
@@ -104,6 +115,18 @@ class OpenAICompatibleProvider:
             self._check_end(reply, request.model)
         for chunk in reply.end():
             yield chunk
+        yield without_key(reply.finish, request.model, self._server.key)
+
+    async def _payloads(self, answer: _Answer) -> AsyncGenerator[str, None]:
+        lines, size = EventLines(), 0
+        async for piece in answer.iter_bytes():
+            for data in lines.feed(piece):
+                yield data
+            size += len(piece)
+            if size > bodies.MOST_OF_A_REPLY or lines.unfinished > bodies.LONGEST_LINE:
+                raise self._server.failed("sent more than any reply holds")
+        for data in lines.end():
+            yield data
 
     def _check_end(self, reply: Reply, model: str) -> None:
         """Raises `ProviderError` for a reply that is no whole one."""
@@ -118,7 +141,9 @@ class OpenAICompatibleProvider:
                 "Change the topic or the instructions, or choose another model."
             )
         if not reply.complete or reply.finish_reason == "error":
-            raise self._server.failed("broke off in the middle of the reply")
+            raise self._server.failed(
+                "broke off in the middle of the reply" if reply.begun else "answered with nothing"
+            )
 
     def _answer(self, body: Body) -> AbstractAsyncContextManager[_Answer]:
         return self._client.get().chat.completions.with_streaming_response.create(
@@ -126,6 +151,7 @@ class OpenAICompatibleProvider:
             messages=[],  # the real ones go around the package's recursive transform, half of the cost of a call
             stream=True,
             extra_body=body,
+            extra_headers=bodies.UNPACKED,
         )
 
     def _read(self, reply: Reply, data: str, request: ChatRequest) -> list[Chunk]:
@@ -138,6 +164,15 @@ class OpenAICompatibleProvider:
                 status, said = error
                 raise self._server.refusal(status, said, request.model)
             return reply.read(event)
+
+    @contextmanager
+    def _counted(self, reply: Reply, request: ChatRequest) -> Iterator[None]:
+        """What came to nothing may have been counted, and charged for, all the same."""
+        try:
+            yield
+        except ProviderError as error:
+            error.finish = without_key(reply.finish, request.model, self._server.key)
+            raise
 
     @contextmanager
     def _protocol(self, said: object, *, begun: bool = False) -> Iterator[None]:
@@ -155,27 +190,16 @@ class OpenAICompatibleProvider:
             # The cause is left out: it may quote the key.
             raise self._server.refusal(error.status_code, error.body, model, retry_after_s) from None
         except openai.APIConnectionError as error:
-            if isinstance(error.__cause__, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.ProxyError):
-                raise self._server.unreachable(cause_of(error)) from error
+            cause = error.__cause__
+            if isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.ProxyError):
+                raise self._server.not_connected(error, str(cause.request.url)) from error
             raise self._server.failed("ended the connection without an answer") from error
         except httpx2.RequestError as error:
             raise self._server.failed("broke off in the middle of the reply") from error
 
 
-@contextmanager
-def _counted(reply: Reply) -> Iterator[None]:
-    """What came to nothing may have been counted, and charged for, all the same."""
-    try:
-        yield
-    except ProviderError as error:
-        error.finish = reply.finish
-        raise
-
-
-async def _payloads(answer: _Answer) -> AsyncGenerator[str, None]:
-    lines = EventLines()
-    async for piece in answer.iter_bytes():
-        for data in lines.feed(piece):
-            yield data
-    for data in lines.end():
-        yield data
+async def _shorten(response: httpx2.Response) -> None:
+    """The package reads an error to its end, in whatever alphabet it names."""
+    if not response.is_success:
+        response.headers["content-type"] = bodies.as_utf8(response.headers.get("content-type", ""))
+        response.stream = bodies.Passed(response.stream, bodies.beginning_of_an_error)

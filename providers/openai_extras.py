@@ -6,6 +6,7 @@ from typing import Any
 
 from providers.base import ModelInfo
 from providers.figures import DEAREST_REQUEST, DEAREST_TOKEN, dollars, window
+from providers.listings import listed
 
 Json = Mapping[str, Any]
 
@@ -24,15 +25,10 @@ _WINDOWS = (
 
 def model_infos(body: object) -> list[ModelInfo]:
     """The answer to GET /models. Raises one of `OTHER_SHAPE` when it is none."""
-    entries = body["data"] if isinstance(body, dict) else body
-    if not isinstance(entries, list | None):
-        raise TypeError(f"{entries!r} is no list")
-    return [_model_info(entry) for entry in entries or () if entry.get("id")]
+    return [_model_info(entry) for entry in listed(body["data"] if isinstance(body, dict) else body, "id")]
 
 
 def _model_info(entry: Json) -> ModelInfo:
-    if not isinstance(entry["id"], str):
-        raise TypeError(f"{entry['id']!r} is no name")
     told, prices = entry.get("supported_parameters"), _part(entry, "pricing")
     parameters = told if isinstance(told, list) else None
     return ModelInfo(

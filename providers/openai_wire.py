@@ -1,11 +1,13 @@
 """The OpenAI chat protocol, both ways, as values: a request becomes a body, decoded events become chunks."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
+from providers import figures
 from providers.base import (
     OPTIONS,
     REPLY_TOKENS,
@@ -13,11 +15,13 @@ from providers.base import (
     ChatRequest,
     Chunk,
     Finish,
+    ReasoningChunk,
     ToolCall,
     ToolCallChunk,
     Usage,
 )
 from providers.characters import whole
+from providers.content_parts import parts_of
 from providers.openai_extras import cost_in
 from providers.reply_text import ReplyText
 from providers.tool_names import ToolNames, arguments_object, first_call_number, on_the_wire, wire_tool
@@ -57,44 +61,18 @@ def _call(call: ToolCall) -> Json:
     return {"id": call.id, "type": "function", "function": function, **call.extra}
 
 
-class EventLines:
-    """Splits the bytes of an event stream into the payloads of its data lines: one JSON text each, or `[DONE]`.
-
-    Comments and blank lines are passed over. A server that ignores `stream` answers with a plain body: that is the one
-    payload at the end.
-    """
-
-    def __init__(self) -> None:
-        self._rest = b""
-        self._strays: list[bytes] | None = []
-
-    def feed(self, piece: bytes) -> Iterator[str]:
-        *lines, self._rest = (self._rest + piece).split(b"\n")
-        for line in lines:
-            if line.startswith(b"data:"):
-                self._strays = None
-                yield line[5:].strip().decode(errors="replace")
-            elif self._strays is not None and not line.startswith((b":", b"event:", b"id:", b"retry:")):
-                self._strays.append(line)
-
-    def end(self) -> Iterator[str]:
-        yield from self.feed(b"\n")
-        if body := b"\n".join(self._strays or ()).strip():
-            yield body.decode(errors="replace")
-
-
 @dataclass(slots=True)
 class _Draft:
     id: str = ""
     name: str = ""
-    arguments: str = ""
+    arguments: Text = field(default_factory=lambda: Text(LONGEST_CALL))
     extra: dict[str, Any] = field(default_factory=dict)
 
     @property
     def is_whole(self) -> bool:
         try:
-            return isinstance(json.loads(self.arguments), dict)
-        except ValueError:
+            return isinstance(json.loads(str(self.arguments)), dict)
+        except (ValueError, RecursionError):
             return False
 
 
@@ -105,7 +83,7 @@ class Reply:
     def __init__(self, request: ChatRequest) -> None:
         self.complete = False
         self.begun = False
-        self.refusal = ""
+        self.refusal = Text(_LONGEST_REFUSAL)
         self.finish_reason = ""
         self._model = request.model
         self._names = ToolNames(tool.name for tool in request.tools)
@@ -115,33 +93,38 @@ class Reply:
         self._open: dict[int | None, _Draft] = {}
         self._usage = Usage()
         self._cost: Decimal | None = None
+        self._choice: object = None
 
     def read(self, event: Json) -> list[Chunk]:
         """Raises one of `OTHER_SHAPE` when the event is not of the protocol."""
-        self._model = _text(event.get("model")) or self._model
-        if usage := event.get("usage"):
-            self._usage = Usage(_count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens")))
+        self._model = _fact(event.get("model")) or self._model
+        if (usage := event.get("usage")) and isinstance(usage, dict):
+            self._usage = Usage(*(figures.tokens(usage.get(name)) for name in ("prompt_tokens", "completion_tokens")))
             self._cost = cost_in(usage)
         chunks: list[Chunk] = []
         for choice in event.get("choices") or ():
-            chunks += self._read_choice(choice)
+            if self._choice is None:
+                self._choice = choice.get("index") or 0
+            if (choice.get("index") or 0) == self._choice:  # nobody asked for a second one
+                chunks += self._read_choice(choice)
         self.begun = True
         return chunks
 
     def _read_choice(self, choice: Json) -> list[Chunk]:
         delta = choice.get("delta") or choice.get("message") or {}
         chunks: list[Chunk] = []
-        if reasoning := _text(delta.get("reasoning_content") or delta.get("reasoning")):
-            chunks += self._text.think(reasoning)
-        if text := _text(delta.get("content")):
-            chunks += self._text.feed(text)
-        self.refusal += _text(delta.get("refusal"))
+        with suppress(TypeError):
+            for part in parts_of(delta.get("reasoning_content") or delta.get("reasoning"), thought=True):
+                chunks += self._text.think(part.text)
+        for part in parts_of(delta.get("content")):
+            chunks += self._text.think(part.text) if isinstance(part, ReasoningChunk) else self._text.feed(part.text)
+        self.refusal.add(_fact(delta.get("refusal")))
         for fragment in delta.get("tool_calls") or ():
             if "message" in choice:  # no fragments: each is a call of its own, whatever its id
                 self._open.clear()
             self._read_fragment(fragment)
-        if reason := _text(choice.get("finish_reason")):  # an empty one, which some servers send, means "not yet"
-            self.finish_reason = reason
+        if reason := choice.get("finish_reason"):  # an empty one, which some servers send, means "not yet"
+            self.finish_reason = _fact(reason)
         self.complete = self.complete or bool(reason) or "message" in choice
         return chunks
 
@@ -151,9 +134,11 @@ class Reply:
         A new id at a known index is a new call. Without an index a fragment belongs to the call before it, unless that
         one is whole and this one has a name.
         """
-        index, call_id = fragment.get("index"), _text(fragment.get("id"))
+        index, call_id = fragment.get("index"), _fact(fragment.get("id"))
         function = fragment.get("function") or {}
-        name, arguments = _text(function.get("name")), function.get("arguments") or ""
+        name, arguments = function.get("name") or "", function.get("arguments") or ""
+        if not isinstance(name, str):
+            raise TypeError("a call of nothing")
         draft = self._open.get(index)
         if (
             draft is None
@@ -164,7 +149,7 @@ class Reply:
             self._drafts.append(draft)
         draft.id = draft.id or call_id
         draft.name = name or draft.name
-        draft.arguments += arguments if isinstance(arguments, str) else json.dumps(arguments)
+        draft.arguments.add(arguments if isinstance(arguments, str) else json.dumps(arguments))
         if extra := fragment.get("extra_content"):
             draft.extra["extra_content"] = extra
 
@@ -178,7 +163,7 @@ class Reply:
             )
             for number, draft in enumerate(drafts, start=self._first_call)
         ]
-        return [*parts, *calls, self.finish]
+        return [*parts, *calls]
 
     @property
     def finish(self) -> Finish:
@@ -186,32 +171,6 @@ class Reply:
         return Finish(self.finish_reason, self._model, self._usage, self._cost)
 
 
-def _text(value: object) -> str:
-    """Null is the empty text. Raises `TypeError` for what is no text."""
-    if isinstance(value, str) or value is None:
-        return value or ""
-    raise TypeError(f"{value!r} is no text")
-
-
-def _count(value: object) -> int | None:
-    """Raises `TypeError` for what is no whole number."""
-    if isinstance(value, int) or value is None:
-        return value
-    raise TypeError(f"{value!r} is no whole number")
-
-
-_STATUSES = {"rate_limit": 429, "authentication": 401, "invalid_request": 400, "overloaded": 503}
-
-
-def error_of(event: Json) -> tuple[int, Any] | None:
-    """The like of an HTTP status, and the error, when an event inside a 200 stream is one; 500 where it has no code."""
-    error = event.get("error") or (event if event.get("object") == "error" else None)
-    if not error:
-        return None
-    facts = error if isinstance(error, dict) else {}
-    for fact in (facts.get("code"), facts.get("type")):
-        if str(fact).isdigit() and 400 <= int(str(fact)) < 600:
-            return int(str(fact)), error
-        if status := next((status for word, status in _STATUSES.items() if word in str(fact)), None):
-            return status, error
-    return 500, error
+def _fact(value: object) -> str:
+    """One that is no text is unknown; a strange fact must not cost the text that it stands beside."""
+    return value if isinstance(value, str) else ""

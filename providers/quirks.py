@@ -36,6 +36,7 @@ class _Quirk:
 
 
 def _says(pattern: str) -> Callable[[Complaint, Body], Any]:
+    """No repetition in it is without an end, as in `sorting`."""
     words = re.compile(pattern, re.IGNORECASE)
     return lambda complaint, body: True if words.search(complaint.sentence) else None
 
@@ -95,14 +96,16 @@ def _dropped(body: Body, names: list[str]) -> None:
         body.pop(name, None)
 
 
-_AFFORDABLE = re.compile(r"can only afford (\d+)")
+_AFFORDABLE = re.compile(r"can only afford (\d{1,9}+)")
 _MOST_CAP = re.compile(
-    r"supports at most (\d+)|max\w*_tokens\W.{0,60}(?:<=|less than or equal to|at most|not exceed) ?(\d+)",
+    r"supports at most (\d{1,9}+)"
+    r"|max_(?:[a-z]{1,12}+_)?tokens\W.{0,60}(?:<=|less than or equal to|at most|not exceed) ?(\d{1,9}+)",
     re.IGNORECASE,
 )
-_WINDOW = re.compile(r"maximum context length (?:is|of) (\d+)", re.IGNORECASE)
+_WINDOW = re.compile(r"maximum context length (?:is|of) (\d{1,9}+)", re.IGNORECASE)
 _PROMPT = re.compile(
-    r"(\d+) (?:tokens )?(?:in|from|of) (?:the |your |text )?(?:messages|prompt|input)|(\d+) input tokens", re.I
+    r"(\d{1,9}+) (?:(?:tokens )?(?:in|from|of) (?:the |your |text )?(?:messages|prompt|input)|input tokens)",
+    re.IGNORECASE,
 )
 
 
@@ -115,7 +118,7 @@ def _cap_found(complaint: Complaint, body: Body) -> int | None:
         cap = int(named[1] or named[2])
     elif (window := _WINDOW.search(complaint.sentence)) and (prompt := _PROMPT.search(complaint.sentence)):
         cap = int(window[1]) // 8
-        cap = cap if int(prompt[1] or prompt[2]) + cap < int(window[1]) else 0
+        cap = cap if int(prompt[1]) + cap < int(window[1]) else 0
     else:
         return None
     return cap if cap >= _SMALLEST_CAP else None
@@ -166,7 +169,7 @@ QUIRKS = (
     _Quirk("renamed-cap", _says(r"max_tokens.{0,200}max_completion_tokens.{0,10}instead"), _renamed_cap),
     _Quirk(
         "whole-answer",
-        _says(r"\bstream\w*.{0,60}\btool.{0,60}\bnot|\btool.{0,60}\bstream\w*.{0,30}\bnot|verified to stream"),
+        _says(r"\bstream.{0,60}\btool.{0,60}\bnot|\btool.{0,60}\bstream.{0,30}\bnot|verified to stream"),
         _whole_answer,
     ),
     _Quirk("cap", _cap_found, _lower_cap),

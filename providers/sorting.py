@@ -53,7 +53,9 @@ def _is_page(case: _Case) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """`words` are looked for in the server's sentence and code; `what` and `remedy` stand around its sentence."""
+    """`words` are looked for in the server's sentence and code; `what` and `remedy` stand around its sentence.
+
+    No repetition in them is without an end: a hostile sentence would be searched for minutes, and all else waits."""
 
     kind: type[ProviderError]
     statuses: Container[int]
@@ -67,15 +69,16 @@ _ROWS = (
     _Row(
         WrongCall,
         _ANY,
-        r"tool call validation failed|tool_use_failed|(error|fail\w*) .{0,20}pars\w* .{0,20}tool[ _]?call",
+        r"tool call validation failed|tool_use_failed"
+        r"|(error|fail[a-z]{0,4}) .{0,20}pars(e[drs]?|ing) .{0,20}tool[ _]?call",
         "did not take the call of a tool as {model} wrote it",
     ),
     _Row(
         ContextTooLong,
         frozenset(_ANY) - {429},
-        r"context[ _-]?(length|size|window)|maximum (context|prompt|model) |exceed\w*.{0,40}context"
-        r"|(prompt|input) is too long|too many (input |prompt )?tokens|exceed\w* the maximum (number of )?\w* ?tokens"
-        r"|reduce (the|your) (length|messages?|prompt|input)",
+        r"context[ _-]?(length|size|window)|maximum (context|prompt|model) |exceed.{0,50}context"
+        r"|exceed(s|ed|ing)? the maximum (number of )?\w{0,20} ?tokens|too many (input |prompt )?tokens"
+        r"|(prompt|input) is too long|reduce (the|your) (length|messages?|prompt|input)",
         _TOO_LONG,
     ),
     _Row(ContextTooLong, (413,), "", _TOO_LONG),
@@ -91,7 +94,7 @@ _ROWS = (
         QuotaUsedUp,
         _ANY,
         r"insufficient[ _](quota|balance|funds|credit)|exceeded[ _](your[ _])?current[ _]quota|out of credits"
-        r"|no credits|credit balance|billing_(hard_limit|not_active)|arrearage|(key|spend\w*|credit|monthly) limit",
+        r"|no credits|credit balance|billing_(hard_limit|not_active)|arrearage|(key|spend(ing)?|credit|monthly) limit",
         "says that the quota is used up",
         _ADD_CREDITS,
         when=_asks_for_no_wait,

@@ -47,7 +47,7 @@ def arguments_object(arguments: str) -> dict[str, Any]:
     """Servers take arguments back as an object only; what the model wrote may be none."""
     try:
         value = json.loads(arguments)
-    except ValueError:
+    except (ValueError, RecursionError):
         value = None
     return value if isinstance(value, dict) else {}
 

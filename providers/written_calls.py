@@ -23,6 +23,7 @@ _FENCE = re.compile(r"\s*```[\w-]*\s(.*?)\s*```\s*\Z", re.DOTALL)
 _MAY_BE_ALL = re.compile(r'\s*(?:`{0,3}\Z|```[\w-]*\s*(?:\Z|[\[{])|\[?\s*(?:\Z|\{\s*(?:\Z|")))')
 _ARGUMENTS = ("arguments", "parameters", "args", "input")
 _decoder = json.JSONDecoder(strict=False)
+_BROKEN = (ValueError, RecursionError)  # the second for what is nested too deep
 
 
 class CallSplitter:
@@ -79,7 +80,7 @@ def _marked_calls(text: str) -> tuple[list[WrittenCall], str]:
         if function := _FUNCTION.match(text):
             found, text = [(function[1], _tagged_arguments(function[2]))], text[function.end() :]
         elif named := _NAME.match(text):
-            with suppress(ValueError):
+            with suppress(*_BROKEN):
                 value, end = _decoder.raw_decode(text, named.end())
                 found, text = [(named[1], _as_json(value))], text[end:]
         elif text[:1] in ("{", "["):
@@ -93,13 +94,14 @@ def _marked_calls(text: str) -> tuple[list[WrittenCall], str]:
 def _tagged_arguments(text: str) -> str:
     if text.lstrip().startswith("{"):
         return text.strip()
-    values = {found[1]: _value(found[2].strip()) for found in _PARAMETER.finditer(text)}
-    return _as_json(values)
+    with suppress(*_BROKEN):
+        return _as_json({found[1]: _value(found[2].strip()) for found in _PARAMETER.finditer(text)})
+    return "{}"
 
 
 def _value(text: str) -> Any:
     """Lists and objects stand as JSON; every other value as its text, which the schema turns into what it should be."""
-    with suppress(ValueError):
+    with suppress(*_BROKEN):
         if text.startswith(("{", "[")):
             return json.loads(text, strict=False)
     return text
@@ -113,7 +115,7 @@ def _json_calls(text: str) -> tuple[list[WrittenCall], str]:
         try:
             value, end = _decoder.raw_decode(rest)
             calls += [_call(one) for one in (value if isinstance(value, list) else [value])]
-        except (KeyError, TypeError, ValueError, RecursionError):
+        except (KeyError, TypeError, *_BROKEN):
             return [], text
         rest = rest[end:].lstrip(" \n\r\t,;")
     return calls, rest

@@ -4,10 +4,9 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from typing import Any
 
-from debates.checking import CLOSE
+from debates.likeness import nearest
 from providers import calls, capabilities, registry
 from providers.base import (
     Adapted,
@@ -135,7 +134,6 @@ def _failed(begun: Look, error: ProviderError, model: str, listed: list[ModelInf
             # Without a complaint nobody was asked: there is no key to ask with.
             return replace(look, reachable=True if error.complaint else None, key_accepted=False)
         case ModelMissing():
-            names = [info.name for info in listed if info.name != model]
-            near = tuple(get_close_matches(model, names, n=3, cutoff=CLOSE))
-            return replace(look, model_found=False, near=near)
+            near = nearest(model, [info.name for info in listed if info.name != model])
+            return replace(look, model_found=False, near=tuple(near))
     return look

@@ -18,7 +18,8 @@ from providers.used import Used
         (Budget(cost=Decimal("0.50")), Used(cost=Decimal("0.4999")), ""),
         (Budget(cost=Decimal("0.50")), Used(cost=Decimal("0.5")), "$0.50 is used up: $0.50 was spent"),
         (Budget(cost=Decimal(1)), Used(), ""),
-        (Budget(cost=Decimal(1)), Used(unpriced=1), "unknown"),
+        (Budget(cost=Decimal(1)), Used(unpriced=1), "what 1 request cost is unknown"),
+        (Budget(cost=Decimal(1)), Used(cost=Decimal("0.1"), unpriced=1200), "what 1,200 requests cost is unknown"),
         (Budget(cost=Decimal(1)), Used(cost=Decimal("0.1"), cost_unknown=2), ""),
         (Budget(minutes=2), Used(seconds=119), ""),
         (Budget(minutes=2), Used(seconds=120), "2 minutes is used up"),
@@ -28,6 +29,14 @@ def test_it_is_used_up_when_what_is_known_reaches_it(budget: Budget, used: Used,
     sentence = exceeded(budget, used)
     assert said in sentence
     assert bool(said) == bool(sentence)
+
+
+def test_an_unknown_cost_is_not_said_to_be_the_price_of_a_model() -> None:
+    sentence = exceeded(Budget(cost=Decimal(1)), Used(unpriced=2))
+    assert sentence == (
+        "The budget is in money, and what 2 requests cost is unknown. "
+        "Take the limit away, or tell each model's price in MODEL_PRICES, and go on."
+    )
 
 
 def test_a_cost_is_exact_only_when_all_of_it_is_known() -> None:

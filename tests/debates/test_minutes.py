@@ -3,15 +3,21 @@
 import time
 from datetime import timedelta
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
+from django.contrib.auth.models import User
+from django.db import OperationalError
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from debates import leases, services, spending
 from debates.errors import BudgetSpent
+from debates.leases import Keeper, Lease
 from debates.live import Notice
 from debates.models import Conversation
 from debates.payloads import status_payload
+from debates.proposals import DebateProposal
 from debates.recorder import Outcome, record
 from providers.scripted import ScriptedProvider
 from tests.debates.test_spending import limited, play
@@ -77,3 +83,65 @@ def test_the_time_of_a_run_that_was_handed_back_counts(debate: Conversation) -> 
     leases.give_back(lease)
     debate.refresh_from_db()
     assert 30 <= debate.ran_s < 60
+
+
+def held(alice: User, proposal: DebateProposal, seconds: float) -> Lease:
+    """Of a new debate that has run for so long since its time was counted last."""
+    lease = leases.claim(services.create_debate(alice, proposal, start=False).conversation.pk)
+    assert lease
+    lease.counted_at -= seconds
+    return lease
+
+
+def ran_s(lease: Lease) -> int:
+    return int(Conversation.objects.get(pk=lease.conversation_id).ran_s)
+
+
+def test_the_time_of_a_long_turn_counts_whenever_leases_are_renewed(alice: User, proposal: DebateProposal) -> None:
+    long, short = held(alice, proposal, 3600), held(alice, proposal, 60)
+    Keeper().renew([long, short])
+    assert (ran_s(long), ran_s(short)) == (3600, 60)
+    assert status_payload(Conversation.objects.get(pk=long.conversation_id))["totals"]["minutes"] == 60.0
+
+
+def test_no_time_counts_twice(alice: User, proposal: DebateProposal) -> None:
+    lease = held(alice, proposal, 3600)
+    Keeper().renew([lease])
+    Keeper().renew([lease])
+    with leases.guarded(lease):
+        pass
+    leases.give_back(lease)
+    assert ran_s(lease) == 3600
+
+
+@pytest.mark.parametrize("changes", [{"status": Status.PAUSED}, {"lease_owner": "another process"}])
+def test_time_that_was_not_written_is_counted_when_the_run_ends(
+    alice: User, proposal: DebateProposal, changes: dict[str, str]
+) -> None:
+    """It was paused in the very moment in which its lease was to be renewed."""
+    lease, other = held(alice, proposal, 3600), held(alice, proposal, 60)
+    Conversation.objects.filter(pk=lease.conversation_id).update(**changes)
+    Keeper().renew([lease, other])
+    for each in (lease, other):
+        leases.count_time(each)
+    assert (ran_s(lease), ran_s(other)) == (3600, 60)
+
+
+def test_time_counts_once_though_the_database_was_away(
+    alice: User, proposal: DebateProposal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lease = held(alice, proposal, 3600)
+    with monkeypatch.context() as away, pytest.raises(OperationalError):
+        away.setattr(QuerySet, "update", Mock(side_effect=[1, OperationalError]))
+        Keeper().renew([lease])
+    Keeper().renew([lease])
+    assert ran_s(lease) == 3600
+
+
+def test_time_of_a_write_that_was_undone_is_not_lost(alice: User, proposal: DebateProposal) -> None:
+    lease = held(alice, proposal, 3600)
+    with pytest.raises(ZeroDivisionError), leases.guarded(lease):
+        raise ZeroDivisionError
+    assert ran_s(lease) == 0
+    leases.count_time(lease)
+    assert ran_s(lease) == 3600

@@ -111,6 +111,15 @@ def test_the_budget_alone_is_said_once(page: Client, spent: Conversation) -> Non
     assert html.count("is used up:") == html.count("The budget of 1,100 tokens is used up:") == 1
 
 
+def test_a_cost_that_is_unknown_is_not_said_to_be_used_up(page: Client, alice: User) -> None:
+    debate = make_debate(alice, status=Status.PAUSED, budget_cost=Decimal("0.5"))
+    add_model_call(debate, cost=None)
+    Conversation.objects.update(error=status_payload(debate)["budget_used_up"])
+    html = detail(page, debate)
+    assert html.count("what 1 request cost is unknown") == 1
+    assert "used up" not in html
+
+
 def test_who_paused_it_is_told_nothing_of_an_error(page: Client, spent: Conversation) -> None:
     Conversation.objects.update(error="")
     assert '<p dir="auto"></p>' not in detail(page, spent)

@@ -49,11 +49,11 @@ def test_every_message_knows_its_cost_and_the_debate_its_totals(
     debate: Conversation, scripted: ScriptedProvider
 ) -> None:
     for number in range(4):
-        scripted.enqueue("Word.", counted(10, number))
+        scripted.enqueue("Word.", counted(10, number + 1))
     play(debate)
     assert [message.cost for message in debate.messages.order_by("position")] == [Decimal("0.01")] * 4
     totals = status_payload(debate)["totals"]
-    assert (totals["prompt_tokens"], totals["completion_tokens"], totals["tokens"]) == (40, 6, 46)
+    assert (totals["prompt_tokens"], totals["completion_tokens"], totals["tokens"]) == (40, 10, 50)
     assert (totals["cost"], totals["cost_unknown"], totals["requests"], totals["failed"]) == ("0.04", 0, 4, 0)
 
 
@@ -113,7 +113,7 @@ def test_money_that_nobody_can_count_is_not_spent_on(debate: Conversation, scrip
     limited(debate, budget_cost=Decimal(1))
     scripted.enqueue("Word.", counted(10, 1, cost=None))
     assert play(debate) is Outcome.PAUSED
-    assert "what the model costs is unknown" in debate.error
+    assert "what 1 request cost is unknown" in debate.error
 
 
 def test_a_spent_debate_is_not_resumed_until_it_is_extended(debate: Conversation, scripted: ScriptedProvider) -> None:

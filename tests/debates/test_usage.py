@@ -7,7 +7,8 @@ import pytest
 
 from debates import usage
 from debates.forms_budget import raised
-from providers.models import ModelCall
+from debates.proposals import BUDGET_LIMITS
+from providers.models import TOO_SLOW, ModelCall
 
 TOTALS = {
     "prompt_tokens": 12_000,
@@ -140,6 +141,8 @@ Outcome = ModelCall.Outcome
         ),
         (ModelCall(outcome=Outcome.ANSWERED, cost=Decimal("0.5")), "unknown", "$0.50"),
         (ModelCall(outcome=Outcome.CLOSED), "unknown", "unknown"),
+        (ModelCall(outcome=Outcome.FAILED, failure=TOO_SLOW), "unknown", "unknown"),
+        (ModelCall(outcome=Outcome.SENT), "unknown", "unknown"),
         (ModelCall(outcome=Outcome.FAILED), "–", "–"),
         (ModelCall(outcome=Outcome.ADAPTED), "–", "–"),
     ],
@@ -158,11 +161,16 @@ def test_a_request_says_what_it_used(call: ModelCall, tokens: str, cost: str) ->
         ({"budget_minutes": 3}, {}, {"budget_minutes": 6}),
         ({"budget_minutes": 1}, {}, {"budget_minutes": 7}),
         (
-            {"budget_tokens": 12_000, "budget_cost": "0.5", "budget_minutes": 30},
+            {"budget_tokens": 12_000, "budget_cost": "0.0124", "budget_minutes": 30},
             {},
-            {"budget_tokens": 24_000, "budget_cost": Decimal("1.00"), "budget_minutes": 60},
+            {"budget_tokens": 24_000, "budget_cost": Decimal("0.0124"), "budget_minutes": 30},
         ),
-        ({"budget_cost": "0.5", "budget_minutes": 30}, {"cost": None, "unpriced": 1}, {"budget_minutes": 60}),
+        (
+            {"budget_tokens": 20_000, "budget_cost": "0.01", "budget_minutes": 3},
+            {},
+            {"budget_tokens": 20_000, "budget_cost": Decimal("0.02"), "budget_minutes": 6},
+        ),
+        ({"budget_cost": "0.5", "budget_minutes": 30}, {"cost": None, "unpriced": 1}, {"budget_minutes": 30}),
         ({"budget_cost": "0.5", "budget_tokens": 9_000}, {"unpriced": 1}, {"budget_tokens": 18_000}),
         ({}, {}, {}),
     ],
@@ -171,3 +179,13 @@ def test_limits_are_proposed_with_which_a_debate_can_go_on(
     limits: dict[str, Any], totals: dict[str, Any], proposed: dict[str, Any]
 ) -> None:
     assert raised(state(limits, **totals)) == proposed
+
+
+@pytest.mark.parametrize(
+    ("name", "used"), [("budget_tokens", "tokens"), ("budget_cost", "cost"), ("budget_minutes", "minutes")]
+)
+@pytest.mark.parametrize("share", [Decimal(1), Decimal("0.75")])
+def test_no_limit_is_proposed_that_would_be_refused(name: str, used: str, share: Decimal) -> None:
+    limit = int(BUDGET_LIMITS[name] * share)
+    given: Any = str(limit) if name == "budget_cost" else limit
+    assert raised(state({name: given}, **{used: given})) == {name: BUDGET_LIMITS[name]}

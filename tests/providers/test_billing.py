@@ -86,6 +86,8 @@ def ended(prompt: int | None, completion: int | None, cost: str = "") -> Finish:
         ((-900, 100), (READ, 100, True), str(Decimal(2 * READ + 1000) / 1_000_000)),
         ((10**12, 100), (READ, 100, True), str(Decimal(2 * READ + 1000) / 1_000_000)),
         ((True, 100), (READ, 100, True), str(Decimal(2 * READ + 1000) / 1_000_000)),
+        ((0, 100), (READ, 100, True), str(Decimal(2 * READ + 1000) / 1_000_000)),
+        ((0, 0), (READ, SAID, True), str(Decimal(2 * READ + 10 * SAID) / 1_000_000)),
     ],
     ids=repr,
 )
@@ -96,6 +98,11 @@ def test_what_was_not_counted_is_estimated_and_priced_as_it_is_written(
     assert one.counts == counts
     assert one.row.cost == Decimal(cost)
     assert (one.told.cost_unknown, one.told.unpriced) == (0, 0)
+
+
+@pytest.mark.usefixtures("priced")
+def test_who_said_nothing_may_have_been_counted_so() -> None:
+    assert asked(ended(1000, 0)).counts == (1000, 0, False)
 
 
 @pytest.mark.parametrize("told", [(1000, 100), (None, None)])

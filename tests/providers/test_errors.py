@@ -20,9 +20,10 @@ from providers.base import (
     ServerFailed,
     ServerUnreachable,
 )
-from providers.failures import Server, redacted, seconds_of, sentence_of
+from providers.failures import Server, sentence_of
 from providers.ollama import OllamaProvider
 from providers.openai_compatible import OpenAICompatibleProvider
+from providers.waits import seconds_of
 from tests.fakes.model_server import ModelServer, Reply
 from tests.providers.conftest import KEY
 
@@ -226,11 +227,6 @@ def test_the_key_is_never_shown(
         assert KEY[:5] not in str(error)
         assert error.__cause__ is None
     assert KEY not in repr(vars(openai_provider))
-
-
-def test_a_short_key_does_not_blot_out_the_message() -> None:
-    assert redacted("The key x is not in the box.", "x") == "The key [key] is not in the box."
-    assert redacted("Nothing to hide.", "") == "Nothing to hide."
 
 
 def test_a_long_sentence_is_cut_and_a_password_in_the_address_hidden() -> None:

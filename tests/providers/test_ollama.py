@@ -163,12 +163,12 @@ def test_a_model_that_was_loaded_with_a_larger_context_keeps_it(
     assert [request.body["options"]["num_ctx"] for request in server.requests] == [8192, 32_768, 32_768, 8192]
 
 
-def test_a_context_that_one_agent_set_is_no_smaller_for_the_other(
+def test_a_context_that_a_person_set_for_one_seat_is_for_no_other(
     ollama_provider: OllamaProvider, server: ModelServer, ask: ChatRequest
 ) -> None:
-    list(ollama_provider.stream(ChatRequest("m", ask.messages, options={"num_ctx": 16_384})))
+    list(ollama_provider.stream(ChatRequest("m", ask.messages, options={"num_ctx": 1_000_000})))
     list(ollama_provider.stream(ask))
-    assert [request.body["options"]["num_ctx"] for request in server.requests] == [16_384, 16_384]
+    assert [request.body["options"]["num_ctx"] for request in server.requests] == [1_000_000, 8192]
 
 
 @pytest.mark.parametrize(

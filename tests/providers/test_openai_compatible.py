@@ -24,8 +24,8 @@ from providers.base import (
     ToolSpec,
     Usage,
 )
+from providers.event_stream import EventLines
 from providers.openai_compatible import OpenAICompatibleProvider
-from providers.openai_wire import EventLines
 from tests.fakes.model_server import ModelServer, Piece, Reply
 from tests.providers.support import calls_of, finish_of, heard, next_heard, reasoning_of, text_of
 

@@ -18,7 +18,8 @@ from providers.base import (
     ServerFailed,
     WrongCall,
 )
-from providers.failures import Server, seconds_in, sentence_of
+from providers.failures import Server, sentence_of
+from providers.waits import seconds_in
 
 SERVER = Server("It", "http://host/v1", "Start it.", "Choose one that it has.", address_remedy="Try /v1.")
 PAGE = "<html><body>Not here</body></html>"

@@ -53,6 +53,7 @@ def test_the_last_chunk_tells_it(
         {"cost": 1e300},
         {"cost": 10**400},
         {"cost": "1e-900000"},
+        {"cost": 1e-11},
         {"cost": {"total_cost": 0.006}},
         {"cost": 0, "is_byok": True},
         {"cost": 0, "is_byok": True, "cost_details": 5},

@@ -1,6 +1,7 @@
 """Calls that a model writes into its text are calls, and examples in a speech are none."""
 
 import itertools
+import json
 
 import pytest
 
@@ -78,3 +79,12 @@ def test_without_tools_on_offer_json_is_shown_as_it_comes_and_marks_are_not() ->
     assert splitter.feed(OBJECT) == OBJECT
     assert splitter.feed(f"<tool_call>{OBJECT}") == ""
     assert splitter.end() == ""
+
+
+@pytest.mark.parametrize("value", ["[" * 100_000 + "]" * 100_000, "[" * 100_000])
+def test_what_is_nested_without_end_is_a_broken_call(value: str) -> None:
+    for text in (f'[TOOL_CALLS]add_point{{"a": {value}}}', f'<tool_call>{{"name": "add_point", "arguments": {value}}}'):
+        assert _read("Well. " + text) == ("Well. ", [])
+    tagged = f"<function=add_point><parameter=text>{value}</parameter></function>"
+    assert _read(tagged) == ("", [("add_point", json.dumps({"text": value}))])
+    assert _read(value) == (value, [])
