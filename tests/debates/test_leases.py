@@ -108,3 +108,10 @@ def test_the_keeper_never_renews_a_successors_lease(debate: Conversation) -> Non
     Conversation.objects.update(lease_owner="another process", lease_until=leases.from_now(-1))
     Keeper().renew([mine])
     assert claimed(debate)
+
+
+def test_the_keeper_does_not_take_back_what_was_given_back(debate: Conversation) -> None:
+    mine = claimed(debate)
+    leases.give_back(mine)
+    Keeper().renew([mine])  # it had looked before
+    assert claimed(debate).fence == 2
