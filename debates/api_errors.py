@@ -1,8 +1,10 @@
 """Every error of the API in one shape: {"error": {"code", "message", "fields"}}."""
 
+import logging
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.views import defaults
 from rest_framework import exceptions, status
@@ -24,6 +26,8 @@ from debates.errors import (
     WrongStatus,
 )
 
+logger = logging.getLogger(__name__)
+
 STATUS_OF = {
     InvalidDebate: status.HTTP_400_BAD_REQUEST,
     AgentsDisabled: status.HTTP_503_SERVICE_UNAVAILABLE,
@@ -36,6 +40,7 @@ STATUS_OF = {
     NotPermitted: status.HTTP_403_FORBIDDEN,
 }
 NOT_FOUND = "There is nothing here. Addresses end with a slash, and other people's things are not shown."
+DATABASE_AWAY = "The database does not answer or cannot be written to, so nothing was changed. Try again in a moment."
 _WHOLE_BODY = "body"
 
 
@@ -54,6 +59,9 @@ def error_response(error: Exception, context: dict[str, Any]) -> Response | None
         return Response(_invalid(error.fields), STATUS_OF[InvalidDebate])
     if isinstance(error, DebateError):
         return Response(error_body(error.code, str(error)), STATUS_OF[type(error)])
+    if isinstance(error, OperationalError | InterfaceError):
+        logger.error("The database failed at %s: %s", context["request"].path, error)
+        return Response(error_body("database_away", DATABASE_AWAY), status.HTTP_503_SERVICE_UNAVAILABLE)
     response = exception_handler(error, context)
     if response is None:
         return None

@@ -45,6 +45,8 @@ logger = logging.getLogger(__name__)
 
 Publish = Callable[[uuid.UUID, Notice], None]
 Status = Conversation.Status
+# What is kept even when this process must end: it is paid for, and storing it takes but a moment.
+ENDING = TurnFinished | TurnSuspended | TurnFailed | DebateEnded
 FAULT = "A fault of this program ended the debate; its log has the details. Resume tries again."
 
 
@@ -118,7 +120,7 @@ def _play(lease: Lease, publish: Publish, must_hand_back: Callable[[], bool]) ->
             lease.touch()
             if lease.lost:
                 return Outcome.LEFT
-            if must_hand_back():
+            if must_hand_back() and not isinstance(event, ENDING):
                 events.close()  # what its requests have used is written down before another worker reads it
                 leases.give_back(lease)
                 return Outcome.HANDED_BACK

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection
+from django.db import InterfaceError, OperationalError, connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -135,6 +135,20 @@ def test_a_debate_that_goes_away_meanwhile_is_not_found(
     (debate,) = make(alice, status="RUNNING")
     response = api.post(f"{DEBATES}{debate.pk}/stop/")
     assert (response.status_code, response.json()["error"]["code"]) == (404, "not_found")
+
+
+@pytest.mark.parametrize("failure", [OperationalError("database or disk is full"), InterfaceError("closed")])
+def test_a_database_that_fails_is_told_in_words(
+    api: Client, alice: User, monkeypatch: pytest.MonkeyPatch, failure: Exception
+) -> None:
+    def fail(debate: Conversation) -> None:
+        raise failure
+
+    monkeypatch.setattr(services, "stop", fail)
+    (debate,) = make(alice, status="RUNNING")
+    response = api.post(f"{DEBATES}{debate.pk}/stop/")
+    assert (response.status_code, response.json()["error"]["code"]) == (503, "database_away")
+    assert "nothing was changed" in response.json()["error"]["message"]
 
 
 def test_a_deleted_debate_is_gone(api: Client, alice: User) -> None:

@@ -142,3 +142,10 @@ def test_one_lost_lease_among_many_is_found(alice: User, proposal: DebateProposa
     Conversation.objects.filter(pk=debates[1].pk).update(fence=F("fence") + 1, lease_owner="another")
     keeper.look(held)
     assert [lease.lost for lease in held] == [False, True, False]
+
+
+def test_the_keeper_does_not_take_back_what_was_given_back(debate: Conversation) -> None:
+    mine = claimed(debate)
+    leases.give_back(mine)
+    Keeper().renew([mine])  # it had looked before
+    assert claimed(debate).fence == 2

@@ -209,6 +209,20 @@ def test_a_process_that_must_end_hands_the_debate_back(
     assert contents(debate) == ["one", "two", "three", "four"]
 
 
+def test_a_reply_that_is_whole_is_kept_before_the_debate_is_handed_back(
+    debate: Conversation, scripted: ScriptedProvider
+) -> None:
+    must_end = threading.Event()
+
+    def publish(conversation_id: uuid.UUID, notice: Notice) -> None:
+        if notice.event == "text":  # the last thing before the turn is over
+            must_end.set()
+
+    scripted.enqueue("A sentence that is long enough to be shown at once, with no name in front.")
+    assert record(debate.pk, publish=publish, must_hand_back=must_end.is_set) is Outcome.HANDED_BACK
+    assert (len(contents(debate)), len(scripted.requests)) == (1, 1)
+
+
 def test_a_worker_that_was_believed_dead_can_store_nothing(debate: Conversation, scripted: ScriptedProvider) -> None:
     def publish(conversation_id: uuid.UUID, notice: Notice) -> None:
         if notice.event == "text":  # meanwhile the lease runs out and another worker takes the debate
