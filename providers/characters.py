@@ -27,6 +27,22 @@ def one_line(text: str) -> str:
     return " ".join("".join(c for c in whole(text) if c.isprintable() or c.isspace()).split())
 
 
+class Gathered:
+    """A text that comes in any number of pieces; of one that is longer than `most`, the beginning."""
+
+    def __init__(self, most: int) -> None:
+        self._pieces: list[str] = []
+        self._left = most
+
+    def add(self, piece: str) -> None:
+        if self._left > 0:
+            self._pieces.append(piece[: self._left])
+            self._left -= len(piece)
+
+    def __str__(self) -> str:
+        return "".join(self._pieces)
+
+
 class Characters:
     """Holds back half a character."""
 

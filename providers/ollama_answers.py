@@ -13,12 +13,12 @@ from providers import bodies
 from providers.base import ReasoningChunk, TextChunk
 from providers.content_parts import parts_of
 from providers.failures import Server, sentence_of
-from providers.figures import whole_number
+from providers.figures import tokens, whole_number
 from providers.listings import listed
 
 Json = Mapping[str, Any]
 
-_FIGURES = ("load_duration", "prompt_eval_count", "eval_count")
+_COUNTS = ("prompt_eval_count", "eval_count")
 
 
 class Mender:
@@ -36,7 +36,7 @@ class Mender:
     def _mending(self, response: httpx.Response) -> Callable[[bodies.Bytes], bodies.Bytes]:
         path = response.request.url.path
         if not response.is_success:
-            return bodies.beginning_of_an_error
+            return self._error
         return self._reply if path.endswith("/api/chat") else self._list if path.endswith("/api/tags") else self._whole
 
     async def _reply(self, pieces: bodies.Bytes) -> bodies.Bytes:
@@ -53,6 +53,15 @@ class Mender:
                 raise self._server.failed("sent more than any reply holds")
         if rest.strip():
             yield _line(rest)
+
+    async def _error(self, pieces: bodies.Bytes) -> bodies.Bytes:
+        """The package takes an object with an error for one, and falls over other JSON."""
+        body = b"".join([piece async for piece in bodies.beginning_of_an_error(pieces)])
+        with suppress(ValueError, RecursionError):
+            told = json.loads(body)
+            if not isinstance(told, dict) or "error" not in told:
+                body = json.dumps({"error": sentence_of(told)}).encode()
+        yield body
 
     async def _list(self, pieces: bodies.Bytes) -> bodies.Bytes:
         body = b"".join([piece async for piece in self._whole(pieces)])
@@ -89,7 +98,8 @@ def _part(told: Any) -> Any:
         "message": _message(told["message"]),
         "done": bool(told.get("done")),
         "done_reason": _text(told.get("done_reason")),
-        **{name: whole_number(told.get(name)) for name in _FIGURES},
+        "load_duration": whole_number(told.get("load_duration")),
+        **{name: tokens(told.get(name)) for name in _COUNTS},
     }
 
 

@@ -130,9 +130,9 @@ class OpenAICompatibleProvider:
 
     def _check_end(self, reply: Reply, model: str) -> None:
         """Raises `ProviderError` for a reply that is no whole one."""
-        if reply.refusal:
+        if refusal := str(reply.refusal):
             raise ContentRefused(
-                f"{model} refused to say anything: {self._server.quote(reply.refusal)} "
+                f"{model} refused to say anything: {self._server.quote(refusal)} "
                 "Change the topic or the instructions, or choose another model."
             )
         if reply.finish_reason.lower() in _FILTERED:

@@ -20,14 +20,16 @@ from providers.base import (
     ToolCallChunk,
     Usage,
 )
-from providers.characters import whole
+from providers.characters import Gathered, whole
 from providers.content_parts import parts_of
 from providers.openai_extras import cost_in
 from providers.reply_text import ReplyText
 from providers.tool_names import ToolNames, arguments_object, first_call_number, on_the_wire, wire_tool
+from providers.written_calls import LONGEST_CALL
 
 Json = Mapping[str, Any]
 
+_LONGEST_REFUSAL = 2000
 # A strict server answers 400 to what it does not know.
 _NOT_OURS = frozenset(name for name, option in OPTIONS.items() if option.only_ollama)
 
@@ -65,7 +67,7 @@ def _call(call: ToolCall) -> Json:
 class _Draft:
     id: str = ""
     name: str = ""
-    arguments: Text = field(default_factory=lambda: Text(LONGEST_CALL))
+    arguments: Gathered = field(default_factory=lambda: Gathered(LONGEST_CALL))
     extra: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -83,7 +85,7 @@ class Reply:
     def __init__(self, request: ChatRequest) -> None:
         self.complete = False
         self.begun = False
-        self.refusal = Text(_LONGEST_REFUSAL)
+        self.refusal = Gathered(_LONGEST_REFUSAL)
         self.finish_reason = ""
         self._model = request.model
         self._names = ToolNames(tool.name for tool in request.tools)
@@ -124,7 +126,7 @@ class Reply:
                 self._open.clear()
             self._read_fragment(fragment)
         if reason := choice.get("finish_reason"):  # an empty one, which some servers send, means "not yet"
-            self.finish_reason = _fact(reason)
+            self.finish_reason = _fact(reason) or self.finish_reason
         self.complete = self.complete or bool(reason) or "message" in choice
         return chunks
 
@@ -156,14 +158,13 @@ class Reply:
     def end(self) -> list[Chunk]:
         """Calls that were written as text come after the others."""
         parts = self._text.end()
-        drafts = [*self._drafts, *(_Draft("", name, arguments) for name, arguments in self._text.calls)]
-        calls = [
-            ToolCallChunk(
-                ToolCall(draft.id or f"call_{number}", self._names.own(draft.name), whole(draft.arguments), draft.extra)
-            )
-            for number, draft in enumerate(drafts, start=self._first_call)
-        ]
-        return [*parts, *calls]
+        made = [(draft.id, draft.name, str(draft.arguments), draft.extra) for draft in self._drafts]
+        made += [("", name, arguments, {}) for name, arguments in self._text.calls]
+        calls = (
+            ToolCall(call_id or f"call_{number}", self._names.own(name), whole(arguments), extra)
+            for number, (call_id, name, arguments, extra) in enumerate(made, start=self._first_call)
+        )
+        return [*parts, *map(ToolCallChunk, calls)]
 
     @property
     def finish(self) -> Finish:

@@ -22,6 +22,8 @@ _NAME = re.compile(r"([\w.:/-]+)\s*(?:\[ARGS\])?\s*(?=\{)")  # Mistral's newer m
 _FENCE = re.compile(r"\s*```[\w-]*\s(.*?)\s*```\s*\Z", re.DOTALL)
 _MAY_BE_ALL = re.compile(r'\s*(?:`{0,3}\Z|```[\w-]*\s*(?:\Z|[\[{])|\[?\s*(?:\Z|\{\s*(?:\Z|")))')
 _ARGUMENTS = ("arguments", "parameters", "args", "input")
+# No tool takes more; what a model writes without end is not held back without end.
+LONGEST_CALL = 100_000
 _decoder = json.JSONDecoder(strict=False)
 _BROKEN = (ValueError, RecursionError)  # the second for what is nested too deep
 
@@ -38,8 +40,10 @@ class CallSplitter:
         self._speaks = not offered
 
     def feed(self, piece: str) -> str:
+        if self._marked and len(self._held) > LONGEST_CALL:
+            return ""
         self._held += piece
-        if self._marked or (not self._speaks and _MAY_BE_ALL.match(self._held)):
+        if self._marked or (not self._speaks and len(self._held) < LONGEST_CALL and _MAY_BE_ALL.match(self._held)):
             return ""
         self._speaks = True
         opening = _OPENING.search(self._held)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from providers import bodies
-from providers.base import ChatRequest, ProviderError, QuotaUsedUp, ServerFailed, TextChunk
+from providers.base import ChatRequest, ContentRefused, ProviderError, QuotaUsedUp, ServerFailed, TextChunk
 from providers.ollama import OllamaProvider
 from providers.openai_compatible import OpenAICompatibleProvider
 from tests.fakes.model_server import ModelServer, Piece, Reply
@@ -15,7 +15,7 @@ from tests.providers.conftest import KEY
 from tests.providers.support import calls_of, finish_of, heard, text_of
 
 Provider = OpenAICompatibleProvider | OllamaProvider
-DEEP = "[" * 100_000 + "]" * 100_000
+DEEP = "[" * 40_000 + "]" * 40_000
 
 
 def _event(text: str, index: int = 0, **facts: Any) -> dict[str, Any]:
@@ -123,6 +123,28 @@ def test_arguments_of_any_depth_are_passed_on_and_come_back_as_none(
     assert all("[[" not in json.dumps(request.body) for request in server.requests)
 
 
+def test_of_arguments_and_refusals_without_end_the_beginning_is_kept(
+    openai_provider: OpenAICompatibleProvider, server: ModelServer, ask: ChatRequest
+) -> None:
+    fragment = {"index": 0, "id": "a", "function": {"name": "a", "arguments": "a" * 1000}}
+    server.enqueue(Reply([_line({"choices": [{"delta": {"tool_calls": [fragment]}}]}) * 10] * 20))
+    (call,) = calls_of(openai_provider.stream(ask))
+    assert call.arguments == "a" * 100_000
+    server.enqueue(Reply([_line({"choices": [{"delta": {"refusal": "No. " * 100}}]}) * 10] * 20))
+    with pytest.raises(ContentRefused):
+        list(openai_provider.stream(ask))
+
+
+def test_arguments_without_end_do_not_keep_the_others_waiting(
+    openai_provider: OpenAICompatibleProvider, server: ModelServer, ask: ChatRequest
+) -> None:
+    """Adding to a long text over and over costs the square of its length, in the one thread for all."""
+    fragment = {"index": 0, "id": "a", "function": {"name": "a", "arguments": "a" * 1000}}
+    server.enqueue(Reply([_line({"choices": [{"delta": {"tool_calls": [fragment]}}]}) * 1000] * 60))
+    with pytest.raises(ServerFailed, match="more than any reply"):
+        list(openai_provider.stream(ask))
+
+
 @pytest.mark.parametrize("limit", ["LONGEST_LINE", "MOST_OF_A_REPLY"])
 def test_a_reply_that_does_not_end_is_left(
     provider: Provider, server: ModelServer, ask: ChatRequest, monkeypatch: pytest.MonkeyPatch, limit: str
@@ -189,3 +211,12 @@ def test_the_name_that_was_asked_for_is_no_key(server: ModelServer) -> None:
     assert finish_of(chunks).model == "ollama/llama3"
     assert isinstance(chunks[0], TextChunk)
     provider.close()
+
+
+@pytest.mark.parametrize("body", [{"detail": "Gone fishing"}, ["Gone fishing"], {"message": "Gone fishing"}], ids=repr)
+def test_ollamas_refusal_may_have_another_shape(
+    ollama_provider: OllamaProvider, server: ModelServer, ask: ChatRequest, body: Any
+) -> None:
+    server.enqueue(Reply(status=500, body=body))
+    with pytest.raises(ServerFailed, match=r"^Ollama failed: Gone fishing\.$"):
+        list(ollama_provider.stream(ask))

@@ -88,3 +88,12 @@ def test_what_is_nested_without_end_is_a_broken_call(value: str) -> None:
     tagged = f"<function=add_point><parameter=text>{value}</parameter></function>"
     assert _read(tagged) == ("", [("add_point", json.dumps({"text": value}))])
     assert _read(value) == (value, [])
+
+
+def test_what_goes_on_without_end_is_not_held_back_without_end() -> None:
+    splitter = CallSplitter(["add_point"])
+    for _ in range(300):
+        assert splitter.feed("<tool_call>" + "a" * 1000) == ""
+    assert len(splitter._held) < 110_000
+    whole = CallSplitter(["add_point"])
+    assert len("".join(whole.feed('{"a": "' + "b" * 1000) for _ in range(300))) > 290_000
