@@ -2,12 +2,15 @@ import os
 from typing import Any
 
 from celery import Celery
-from celery.signals import beat_init, setup_logging, worker_init, worker_ready
+from celery.signals import beat_init, setup_logging, task_postrun, worker_init, worker_ready
+from kombu.asynchronous import get_event_loop
 
 from agentchat import metrics_server
 from agentchat.environment import refuse_problems
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "agentchat.settings")
+
+FREE_WITHIN_S = 0.02
 
 app = Celery("agentchat")
 app.config_from_object("django.conf:settings", namespace="CELERY")
@@ -29,3 +32,11 @@ def keep_to_djangos_logging(**_: Any) -> None:
 @worker_ready.connect
 def tell_metrics(**_: Any) -> None:
     metrics_server.start()
+
+
+@task_postrun.connect
+def look_for_the_next_task(**_: Any) -> None:
+    """A worker whose threads are all taken looks for tasks again only when something wakes its loop, up to two seconds
+    later. The thread is free a moment after this signal."""
+    if loop := get_event_loop():
+        loop.call_soon(loop.call_later, FREE_WITHIN_S, lambda: None)

@@ -58,6 +58,7 @@ class Lease:
     conversation_id: uuid.UUID
     fence: int
     lost: bool = False
+    taken_at: float = field(default_factory=time.monotonic)
     touched_at: float = field(default_factory=time.monotonic)
     counted_at: float = field(default_factory=time.monotonic)
     ear: Ear = field(default_factory=Ear)
@@ -89,14 +90,15 @@ def from_now(seconds: float) -> Combinable:
     return ExpressionWrapper(Now() + Value(timedelta(seconds=seconds)), output_field=DateTimeField())
 
 
-def _unattended() -> Q:
+def unattended() -> Q:
+    """Debates that should run and that nobody runs."""
     return Q(status=Status.QUEUED) | Q(status=Status.RUNNING, lease_until__lt=Now())
 
 
 def claim(conversation_id: uuid.UUID) -> Lease | None:
     """Take a queued debate, or a running one whose lease ran out; None when somebody else has it."""
     with transaction.atomic():
-        free = Conversation.objects.filter(_unattended(), pk=conversation_id)
+        free = Conversation.objects.filter(unattended(), pk=conversation_id)
         waited = free.annotate(waited=_WAITED).values_list("waited", flat=True).first()
         won = free.update(
             status=Status.RUNNING,
@@ -155,9 +157,18 @@ def _running(held: Sequence[Lease]) -> "QuerySet[Conversation]":
 
 
 def abandoned() -> "QuerySet[Conversation]":
-    """Debates that should run and do not, the longest waiting first: nobody was woken for them lately."""
-    unwoken = Q(enqueued_at=None) | Q(enqueued_at__lt=from_now(-WAKE_AGAIN_AFTER_S))
-    return Conversation.objects.filter(_unattended() & unwoken).order_by("created_at")
+    """Debates that should run and for which no worker was called, the longest waiting first."""
+    return Conversation.objects.filter(unattended(), enqueued_at=None).order_by("created_at")
+
+
+def called() -> "QuerySet[Conversation]":
+    """Debates that should run and for which a worker was called, the longest waiting first."""
+    return Conversation.objects.filter(unattended(), enqueued_at__isnull=False).order_by("enqueued_at")
+
+
+def called_in_vain() -> "QuerySet[Conversation]":
+    """Of these the ones whose call may be lost."""
+    return called().filter(enqueued_at__lt=from_now(-WAKE_AGAIN_AFTER_S))
 
 
 class Keeper:

@@ -7,7 +7,7 @@ deleted or taken over is left at once, and what was being said is not stored.
 import logging
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from contextlib import closing
 from enum import Enum
 from functools import partial
@@ -28,6 +28,7 @@ from debates.events import (
     TurnRestarted,
     TurnStarted,
     TurnSuspended,
+    Waiting,
 )
 from debates.exchange import Exchange
 from debates.leases import KEEPER, Lease, LeaseLost
@@ -44,6 +45,8 @@ from tools_app import approvals, audit
 logger = logging.getLogger(__name__)
 
 Publish = Callable[[uuid.UUID, Notice], None]
+# Given the owner and for how many seconds this run has had its thread.
+MustMakeRoom = Callable[[int, float], bool]
 Status = Conversation.Status
 # What is kept even when this process must end: it is paid for, and storing it takes but a moment.
 ENDING = TurnFinished | TurnSuspended | TurnFailed | DebateEnded
@@ -56,6 +59,7 @@ class Outcome(Enum):
     WAITS = "a person must allow a tool call first"
     PAUSED = "its model could not go on; a person resumes it"
     HANDED_BACK = "this process must end; another goes on"
+    MADE_ROOM = "others waited for its thread; it goes on after them"
     NOT_OURS = "somebody else has it, or it is over"
 
 
@@ -65,6 +69,7 @@ def record(
     publish: Publish = live.publish,
     pace: Callable[[uuid.UUID], float] = live.pace,
     must_hand_back: Callable[[], bool] = lambda: False,
+    must_make_room: MustMakeRoom = lambda owner_id, held_s: False,
 ) -> Outcome:
     lease = leases.claim(conversation_id)
     if lease is None:
@@ -72,7 +77,7 @@ def record(
     with KEEPER.holding(lease):
         try:
             lease.ear.pace = partial(pace, conversation_id)
-            outcome = _play_or_fail(lease, publish, must_hand_back)
+            outcome = _play_or_fail(lease, publish, must_hand_back, must_make_room)
         except (LeaseLost, Conversation.DoesNotExist):
             outcome = Outcome.LEFT
     if outcome is Outcome.LEFT:
@@ -90,11 +95,13 @@ def _leave(lease: Lease) -> None:
         metrics.LEASE_LOSSES.inc()
 
 
-def _play_or_fail(lease: Lease, publish: Publish, must_hand_back: Callable[[], bool]) -> Outcome:
+def _play_or_fail(
+    lease: Lease, publish: Publish, must_hand_back: Callable[[], bool], must_make_room: MustMakeRoom
+) -> Outcome:
     """A fault ends the debate, since the next worker would meet it again. A database that is away is no such fault: the
     lease runs out and another worker goes on."""
     try:
-        return _play(lease, publish, must_hand_back)
+        return _play(lease, publish, must_hand_back, must_make_room)
     except (LeaseLost, Conversation.DoesNotExist, OperationalError, InterfaceError):
         raise
     except registry.UnknownProfile as error:
@@ -107,13 +114,13 @@ def _play_or_fail(lease: Lease, publish: Publish, must_hand_back: Callable[[], b
     return Outcome.ENDED
 
 
-def _play(lease: Lease, publish: Publish, must_hand_back: Callable[[], bool]) -> Outcome:
+def _play(lease: Lease, publish: Publish, must_hand_back: Callable[[], bool], must_make_room: MustMakeRoom) -> Outcome:
     conversation = Conversation.objects.prefetch_related("seats").get(pk=lease.conversation_id)
     account = Account(conversation, lease.ear)
     debate, transcript = debate_of(conversation, lease, account), transcript_of(conversation)
     exchange = Exchange.from_json(conversation.pending)
     publish(lease.conversation_id, live.status_notices(conversation)[0])
-    narrator = Narrator(time.monotonic)
+    narrator, between_turns = Narrator(time.monotonic), False
     with closing(run(debate, transcript, exchange)) as events:
         leases.release_connection()
         for event in events:
@@ -121,14 +128,22 @@ def _play(lease: Lease, publish: Publish, must_hand_back: Callable[[], bool]) ->
             if lease.lost:
                 return Outcome.LEFT
             if must_hand_back() and not isinstance(event, ENDING):
-                events.close()  # what its requests have used is written down before another worker reads it
-                leases.give_back(lease)
-                return Outcome.HANDED_BACK
+                return _hand_back(lease, events, Outcome.HANDED_BACK)
+            between_turns = between_turns and not isinstance(event, DebateEnded)
+            if between_turns and must_make_room(conversation.owner_id, time.monotonic() - lease.taken_at):
+                return _hand_back(lease, events, Outcome.MADE_ROOM)
             for notice in chain(_keep(lease, event, account), narrator.tell(event)):
                 publish(lease.conversation_id, notice)
             if isinstance(event, TurnSuspended | TurnFailed):
                 return Outcome.WAITS if isinstance(event, TurnSuspended) else Outcome.PAUSED
+            between_turns = isinstance(event, TurnFinished) or (between_turns and isinstance(event, Waiting))
     return Outcome.ENDED
+
+
+def _hand_back(lease: Lease, events: Generator[Event, None, None], outcome: Outcome) -> Outcome:
+    events.close()  # what its requests have used is written down before another worker reads it
+    leases.give_back(lease)
+    return outcome
 
 
 def _keep(lease: Lease, event: Event, account: Account) -> list[Notice]:

@@ -6,7 +6,8 @@ import uuid
 from functools import partial
 from typing import Any
 
-from celery import Task, shared_task
+import redis
+from celery import Task, current_app, shared_task
 from celery.signals import worker_ready, worker_shutting_down
 from django.conf import settings
 from django.db import transaction
@@ -14,6 +15,7 @@ from django.db.models.functions import Now
 from kombu.exceptions import OperationalError
 
 from debates import heartbeat, leases, pruning, waiting
+from debates.fairness import ROOM, priority_of
 from debates.models import Conversation
 from debates.recorder import Outcome, record
 from providers import trace
@@ -21,8 +23,8 @@ from providers import trace
 logger = logging.getLogger(__name__)
 
 SHUTTING_DOWN = threading.Event()
-# While more debates wait than workers can take, each is called again every minute; the old calls must not pile up.
-CALL_EXPIRES_S = 600
+# Longer than thousands of debates wait for a thread; a call for one that was stopped meanwhile does not stay for ever.
+CALL_EXPIRES_S = 3600
 TRACE_HEADER = "trace_id"
 
 
@@ -36,9 +38,9 @@ def _run(conversation_id: str) -> str:
     if not settings.AGENTS_ENABLED or SHUTTING_DOWN.is_set():
         Conversation.objects.filter(pk=conversation_id).update(enqueued_at=None)  # somebody else is to be woken
         return "not now"
-    outcome = record(uuid.UUID(conversation_id), must_hand_back=SHUTTING_DOWN.is_set)
+    outcome = record(uuid.UUID(conversation_id), must_hand_back=SHUTTING_DOWN.is_set, must_make_room=ROOM.is_wanted_of)
     logger.info("A run is over: %s", outcome.value)
-    if outcome is Outcome.HANDED_BACK:
+    if outcome in (Outcome.HANDED_BACK, Outcome.MADE_ROOM):
         enqueue(uuid.UUID(conversation_id))
     return outcome.value
 
@@ -51,10 +53,29 @@ def reap() -> int:
         return 0
     waiting.expire()
     pruning.HOURLY.prune()
-    left = list(leases.abandoned().values_list("pk", flat=True)[:1000])
+    left = [*leases.abandoned().values_list("pk", flat=True)[:1000], *_lost_calls()]
     for conversation_id in left:
         enqueue(conversation_id)
     return len(left)
+
+
+def _lost_calls() -> list[uuid.UUID]:
+    """As many as fewer calls wait for a worker than debates do. While all threads are taken a call waits for long, and
+    must not be made again and again."""
+    suspects = leases.called_in_vain()
+    if not suspects.exists():
+        return []
+    lost = max(leases.called().count() - _waiting_calls(), 0)
+    return list(suspects.values_list("pk", flat=True)[: min(lost, 1000)])
+
+
+def _waiting_calls() -> int:
+    try:
+        with current_app.connection_or_acquire() as connection:
+            queue = connection.default_channel.queue_declare(current_app.conf.task_default_queue)
+            return int(queue.message_count)
+    except (OperationalError, redis.RedisError, OSError):
+        return 0
 
 
 def enqueue(conversation_id: uuid.UUID) -> None:
@@ -63,11 +84,11 @@ def enqueue(conversation_id: uuid.UUID) -> None:
 
 
 def _send(conversation_id: uuid.UUID) -> None:
-    rows = Conversation.objects.filter(pk=conversation_id)
+    rows, priority = Conversation.objects.filter(pk=conversation_id), priority_of(conversation_id)
     rows.update(enqueued_at=Now())
     try:
         headers = {TRACE_HEADER: trace.current_or_new()}
-        run_debate.apply_async((str(conversation_id),), expires=CALL_EXPIRES_S, headers=headers)
+        run_debate.apply_async((str(conversation_id),), expires=CALL_EXPIRES_S, headers=headers, priority=priority)
     except OperationalError as error:
         rows.update(enqueued_at=None)
         logger.warning("No worker could be woken for debate %s, it waits: %s", conversation_id, error)

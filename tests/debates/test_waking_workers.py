@@ -1,13 +1,17 @@
 from collections.abc import Callable
-from typing import Any
+from contextlib import nullcontext
+from typing import Any, cast
 
 import pytest
+from celery import current_app
 from django.contrib.auth.models import User
+from kombu import Connection
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from debates import leases, services, tasks
 from debates.models import Conversation
 from debates.proposals import DebateProposal
+from debates.recorder import Outcome
 from providers.scripted import ScriptedProvider
 
 pytestmark = pytest.mark.django_db
@@ -116,3 +120,43 @@ def test_a_task_for_a_debate_that_is_gone_does_nothing(db: None) -> None:
 
 def test_the_reaper_leaves_a_debate_to_who_runs_it_in_the_terminal(debate: Conversation, woken: list[str]) -> None:
     assert tasks.reap() == 0
+
+
+@pytest.mark.parametrize(("calls", "expected"), [(3, 0), (7, 0), (2, 1), (0, 2)])
+def test_who_waits_for_a_thread_is_called_again_only_when_calls_were_lost(
+    alice: User,
+    proposal: DebateProposal,
+    woken: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+    calls: int,
+    expected: int,
+) -> None:
+    new, old, older = (services.create_debate(alice, proposal, start=False).conversation for _ in range(3))
+    for debate, called_at in ((old, -3600), (older, -7200)):
+        Conversation.objects.filter(pk=debate.pk).update(enqueued_at=leases.from_now(called_at))
+    monkeypatch.setattr(tasks, "_waiting_calls", lambda: calls)
+    assert reaped(woken, django_capture_on_commit_callbacks) == [str(older.pk), str(old.pk)][:expected]
+    assert str(new.pk) not in woken
+
+
+def test_calls_are_counted_in_the_broker(live_events: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Connection(live_events.replace("unix://", "redis+socket://", 1)) as broker:
+        monkeypatch.setattr(current_app, "connection_or_acquire", lambda: nullcontext(broker))
+        before, channel = tasks._waiting_calls(), cast("Any", broker.default_channel)
+        for priority in (0, 9):
+            cast("Any", tasks.run_debate).apply_async(("none",), priority=priority, connection=broker)
+        assert tasks._waiting_calls() == before + 2
+        channel.queue_purge("celery")
+
+
+def test_a_run_that_made_room_is_called_again(
+    debate: Conversation,
+    woken: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
+    monkeypatch.setattr(tasks, "record", lambda *_, **__: Outcome.MADE_ROOM)
+    with django_capture_on_commit_callbacks(execute=True):
+        tasks.run_debate(str(debate.pk))
+    assert woken == [str(debate.pk)]
