@@ -15,8 +15,8 @@ from prometheus_client.registry import Collector
 
 from agentchat.metrics_server import is_open_to
 from debates import heartbeat
+from debates.heads import off_thread
 from debates.models import Conversation
-from debates.stream import off_thread
 
 logger = logging.getLogger(__name__)
 

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_GET
 from accounts.authentication import authenticate
 from debates import stream
 from debates.api_errors import NOT_FOUND, error_body
+from debates.heads import off_thread
 from debates.models import Conversation
 
 
@@ -17,7 +18,7 @@ from debates.models import Conversation
 @require_GET
 async def events(request: HttpRequest, pk: uuid.UUID) -> HttpResponseBase:
     """Not a view of REST framework: that would keep a thread for each viewer."""
-    refusal = await stream.off_thread(_refusal, request, pk)
+    refusal = await off_thread(_refusal, request, pk)
     return refusal or stream.event_stream(stream.json_frames(pk, stream.cursor(request)))
 
 

@@ -3,8 +3,12 @@
 Every piece finds its place by element id, so that a piece that comes twice changes nothing.
 """
 
-from collections.abc import AsyncIterator, Mapping
+import json
+import secrets
+from collections.abc import AsyncIterator, Hashable, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from django.conf import settings
@@ -20,6 +24,23 @@ from debates.models import Conversation
 from debates.payloads import status_payload
 from tools_app.base import Phase
 from tools_app.registry import acting_tools, labels
+
+# Stands for a viewer's own token in what all viewers share, and no text of a model's can know it.
+_ANY_TOKEN = secrets.token_hex(32)
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """`key`: all that the piece depends on, the same for the many who watch one debate."""
+
+    template: str
+    key: Hashable
+    context: Mapping[str, Any] = field(compare=False)
+
+
+@lru_cache(maxsize=256)
+def _drawn(piece: _Piece) -> str:
+    return render_to_string(piece.template, piece.context)
 
 
 def state_context(conversation: Conversation) -> dict[str, Any]:
@@ -58,8 +79,10 @@ class Fragments:
     def __init__(self, conversation: Conversation, csrf_token: str, *, may_approve_exec: bool = False) -> None:
         self._state = status_payload(conversation)
         self._context = state_context(conversation)
-        self._context |= {"csrf_token": csrf_token, "may_approve_exec": may_approve_exec, "oob": True}
+        self._context |= {"csrf_token": _ANY_TOKEN, "may_approve_exec": may_approve_exec, "oob": True}
         self._context |= {"acting": acting_tools(), "phases": Phase.__members__, "labels": labels()}
+        self._csrf_token = csrf_token
+        self._same_for = (conversation.pk, may_approve_exec, settings.AGENTS_ENABLED)
         self._turn = _Turn()
 
     async def frames(self, notices: AsyncIterator[Notice | None]) -> AsyncIterator[str]:
@@ -95,18 +118,29 @@ class Fragments:
         seat = self._context["seat_a" if self._turn.sender == Sender.AGENT_A else "seat_b"]
         speaking = {"model": seat.model} | self._turn.told
         new_round, self._state["round"] = self._state["round"] != speaking["round"], speaking["round"]
-        return self._render(
-            "debates/_speaking.html",
-            speaking=speaking,
-            speaker=seat.name,
-            note=self._turn.note,
-            running=self._turn.calls_in(Phase.CALLED),
-            done=self._turn.calls_in(Phase.RETURNED, Phase.FAILED, Phase.WAITING),
-            new_round=new_round,
-        )
+        more = {
+            "speaking": speaking,
+            "speaker": seat.name,
+            "note": self._turn.note,
+            "running": self._turn.calls_in(Phase.CALLED),
+            "done": self._turn.calls_in(Phase.RETURNED, Phase.FAILED, Phase.WAITING),
+            "new_round": new_round,
+        }
+        if new_round:
+            return self._render("debates/_speaking.html", **more)
+        # Ten times a second: what it does not show, such as the state, need not be the same for it to be shared.
+        return self._shared("debates/_speaking.html", _frozen(more), self._context | more)
 
     def _render(self, template: str, **more: Any) -> str:
-        return render_to_string(template, self._context | _shown(self._state) | more)
+        shown = _shown(self._state)
+        return self._shared(template, (shown["elapsed_s"], _frozen([self._state, more])), self._context | shown | more)
+
+    def _shared(self, template: str, key: Hashable, context: Mapping[str, Any]) -> str:
+        return _drawn(_Piece(template, (self._same_for, key), context)).replace(_ANY_TOKEN, self._csrf_token)
+
+
+def _frozen(values: Any) -> str:
+    return json.dumps(values, ensure_ascii=False)
 
 
 class _Turn:

@@ -4,16 +4,29 @@ import asyncio
 import logging
 import uuid
 from collections import deque
+from dataclasses import dataclass
 from itertools import takewhile
+from time import monotonic
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import redis.asyncio
 from django.conf import settings
+from django.db import Error as DatabaseError
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 
-from debates.live import KEPT_ENTRIES, WATCHED_S, Notice, stream_key, watched_key
+from debates.heads import Head, heads, off_thread
+from debates.live import (
+    KEPT_ENTRIES,
+    PASSING,
+    SILENCE_AFTER_FAILURE_S,
+    WATCHED_S,
+    Notice,
+    conversation_of,
+    stream_key,
+    watched_key,
+)
 from debates.metrics import VIEWERS
 
 logger = logging.getLogger(__name__)
@@ -21,13 +34,33 @@ logger = logging.getLogger(__name__)
 QUEUE_LENGTH = 100
 BLOCK_MS = 200
 RETRY_S = 1.0
+# After so long the database is looked at, for a bell can be lost; and as often while, and as long as, many are.
+SILENCE_S = 15.0
+UNEASY_S = SILENCE_AFTER_FAILURE_S + 2 * RETRY_S
 IN_PROGRESS = ("turn", "text", "tool")
 # It neither tells of a turn nor ends one.
 BESIDE = ("totals",)
 
 # In a viewer's queue: something may have been missed, read the database again.
 LOOK_AGAIN = None
-Queue = asyncio.Queue[Notice | None]
+
+
+@dataclass(frozen=True)
+class Pulse:
+    """In a viewer's queue: a sign of life. `head`: what the database knew, None of a debate that it does not have."""
+
+    head: Head | None
+
+
+class Queue(asyncio.Queue[Notice | Pulse | None]):
+    """What a viewer has not taken yet. All that passes is told whole, so the newest of it replaces the one before."""
+
+    def _put(self, item: Notice | Pulse | None) -> None:
+        waiting: deque[Notice | Pulse | None] = self._queue  # type: ignore[attr-defined]
+        if waiting and _passes(item) == _passes(waiting[-1]) != "":
+            waiting[-1] = item
+        else:
+            waiting.append(item)
 
 
 class Hub:
@@ -38,7 +71,8 @@ class Hub:
         self._read_until: dict[str, bytes] = {}
         self._in_progress: dict[str, deque[Notice]] = {}
         self._said_at: dict[str, float] = {}
-        self._reader: asyncio.Task[None] | None = None
+        self._tasks: list[asyncio.Task[None]] = []
+        self._uneasy_until = float("-inf")
 
     def subscribe(self, conversation_id: uuid.UUID) -> Queue:
         """A bounded queue; when a viewer is too slow for it, its content is replaced by `LOOK_AGAIN`."""
@@ -47,8 +81,10 @@ class Hub:
             _offer(queue, notice)
         self._queues.setdefault(key, set()).add(queue)
         VIEWERS.inc()
-        if self._reader is None or self._reader.done():
-            self._reader = asyncio.create_task(self._read())
+        if not self._tasks or any(task.done() for task in self._tasks):
+            for task in self._tasks:
+                task.cancel()
+            self._tasks = [asyncio.create_task(work()) for work in (self._read, self._look_out)]
         return queue
 
     def unsubscribe(self, conversation_id: uuid.UUID, queue: Queue) -> None:
@@ -59,10 +95,15 @@ class Hub:
             for memory in (self._queues, self._read_until, self._in_progress, self._said_at):
                 memory.pop(key, None)
 
+    def _has_viewers(self) -> bool:
+        """And the task goes on: redis-py can lose a cancellation, after which the event loop would never end."""
+        task = asyncio.current_task()
+        return bool(self._queues) and not (task and task.cancelling())
+
     async def _read(self) -> None:
-        while self._queues:
+        while self._has_viewers():
             try:
-                while self._queues:
+                while self._has_viewers():
                     await self._read_once()
             finally:
                 await self._redis.aclose()  # the next viewer, who may come while this closes, opens it again
@@ -77,12 +118,13 @@ class Hub:
                         self._pass_on(key.decode(), entry_id, fields)
         except (redis.RedisError, OSError) as error:
             logger.warning("The live events cannot be read, viewers follow the database: %s", type(error).__name__)
-            self._tell_all_to_look_again()
+            self._in_progress.clear()
+            self._uneasy_until = monotonic() + UNEASY_S
             await asyncio.sleep(RETRY_S)
 
     async def _say_what_is_watched(self) -> None:
         """Soon for a new one, and all again before it is forgotten."""
-        now = asyncio.get_running_loop().time()
+        now = monotonic()
         due = [key for key in self._queues if now - self._said_at.get(key, float("-inf")) > WATCHED_S / 3]
         if due:
             async with self._redis.pipeline(transaction=False) as pipeline:
@@ -126,23 +168,46 @@ class Hub:
         lookups = [told for told in self._in_progress.get(key, ()) if told.event == "tool"]
         self._in_progress[key] = deque([*lookups, notice], maxlen=KEPT_ENTRIES)
 
-    def _tell_all_to_look_again(self) -> None:
-        self._in_progress.clear()
-        for queues in self._queues.values():
-            for queue in queues:
-                _offer(queue, LOOK_AGAIN)
+    async def _look_out(self) -> None:
+        """One look at the database for all viewers, however many there are; it may take long."""
+        looked_at = monotonic()
+        while self._has_viewers():
+            await asyncio.sleep(RETRY_S / 2)
+            if monotonic() < self._uneasy_until or monotonic() - looked_at >= SILENCE_S:
+                await self._look()
+                looked_at = monotonic()
+
+    async def _look(self) -> None:
+        watched = list(self._queues)
+        try:
+            found = await off_thread(heads, map(conversation_of, watched))
+        except DatabaseError as error:
+            logger.warning("The debates that are watched cannot be looked at: %s", type(error).__name__)
+            return
+        for key in watched:
+            pulse = Pulse(found.get(conversation_of(key)))
+            for queue in self._queues.get(key, ()):
+                _offer(queue, pulse)
+            await asyncio.sleep(0)  # all at once would keep everybody else waiting
 
 
 def _is_in_progress(notice: Notice) -> bool:
     return notice.event in IN_PROGRESS
 
 
-def _offer(queue: Queue, notice: Notice | None) -> None:
+def _passes(item: Notice | Pulse | None) -> str:
+    """The kind of what newer of its kind makes worthless, else nothing."""
+    if isinstance(item, Pulse):
+        return "pulse"
+    return item.event if item and item.event in PASSING else ""
+
+
+def _offer(queue: Queue, item: Notice | Pulse | None) -> None:
     if queue.full():
         while not queue.empty():
             queue.get_nowait()
-        notice = LOOK_AGAIN
-    queue.put_nowait(notice)
+        item = LOOK_AGAIN
+    queue.put_nowait(item)
 
 
 _hubs: WeakKeyDictionary[asyncio.AbstractEventLoop, Hub] = WeakKeyDictionary()

@@ -10,7 +10,7 @@ import threading
 import time
 import uuid
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import redis
@@ -46,7 +46,12 @@ class Notice:
     position: int | None = None
 
     def fields(self) -> dict[str, str]:
-        return {"event": self.event, "data": json.dumps(self.data), "position": str(self.position or "")}
+        return {"event": self.event, "data": self.json, "position": str(self.position or "")}
+
+    @cached_property
+    def json(self) -> str:
+        """Made once for all viewers of a process."""
+        return json.dumps(self.data)
 
     @classmethod
     def from_fields(cls, fields: dict[bytes, bytes]) -> "Notice":
@@ -59,6 +64,10 @@ DELETED = Notice("end", {"status": "DELETED", "end_reason": "", "error": ""})
 
 def stream_key(conversation_id: uuid.UUID) -> str:
     return f"debate:{conversation_id}:events"
+
+
+def conversation_of(stream: str) -> uuid.UUID:
+    return uuid.UUID(stream.split(":")[1])
 
 
 def watched_key(stream: str) -> str:

@@ -1,25 +1,17 @@
 """What one viewer is sent: first what the database holds, then what happens, and always an end."""
 
-import asyncio
-import json
 import uuid
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from typing import ParamSpec, TypeVar
+from collections.abc import AsyncGenerator, AsyncIterator
+from functools import lru_cache
+from typing import Any
 
-from asgiref.sync import sync_to_async
 from django.http import HttpRequest, StreamingHttpResponse
 
-from debates import leases
-from debates.hub import LOOK_AGAIN, current_hub
+from debates.heads import off_thread
+from debates.hub import LOOK_AGAIN, Pulse, current_hub
 from debates.live import DELETED, Notice, status_notices
 from debates.models import Conversation
 from debates.payloads import message_payload
-
-P = ParamSpec("P")
-T = TypeVar("T")
-
-# After so long without a notice a viewer gets a keep-alive and looks at the database: a bell can be lost.
-SILENCE_S = 15
 
 
 def cursor(request: HttpRequest) -> int:
@@ -28,6 +20,7 @@ def cursor(request: HttpRequest) -> int:
     return max((int(value) for value in given if value.isascii() and value.isdecimal() and len(value) < 10), default=0)
 
 
+@lru_cache(maxsize=256)  # many viewers are sent the same
 def frame(event: str, text: str, position: int | None = None) -> str:
     """One server-sent event. Text goes into `data:` lines only, so it can never pose as an event."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
@@ -46,34 +39,20 @@ def event_stream(frames: AsyncIterator[str]) -> StreamingHttpResponse:
 async def json_frames(conversation_id: uuid.UUID, after: int) -> AsyncIterator[str]:
     yield "retry: 2000\n\n"
     async for notice in notices(conversation_id, after):
-        yield frame(notice.event, json.dumps(notice.data), notice.position) if notice else ": keep-alive\n\n"
-
-
-async def off_thread(function: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> T:
-    """Call what reads the database in a thread that then gives its connection back: the request's own thread, which
-    `login_required` and `auser` use, would hold one as long as the stream lasts."""
-
-    def call() -> T:
-        try:
-            return function(*arguments, **options)
-        finally:
-            leases.release_connection()
-
-    return await sync_to_async(call, thread_sensitive=False)()
+        yield frame(notice.event, notice.json, notice.position) if notice else ": keep-alive\n\n"
 
 
 async def notices(conversation_id: uuid.UUID, after: int) -> AsyncGenerator[Notice | None, None]:
     """Every message after position `after` once and in order, and everything else; None stands for a keep-alive."""
     hub = current_hub()
     queue = hub.subscribe(conversation_id)  # before the first look, so that nothing falls between
-    last, told, woken_by = after, Notice("", {}), LOOK_AGAIN
+    last, told = after, Notice("", {})
+    woken_by: Notice | Pulse | None = LOOK_AGAIN
     try:
         while True:
-            if woken_by is LOOK_AGAIN or (woken_by.position or 0) > last + 1:
-                found = await off_thread(_stored, conversation_id, last)
-            else:
-                found = [woken_by]
-            for notice in found:
+            if isinstance(woken_by, Pulse):
+                yield None
+            for notice in await _told_by(woken_by, conversation_id, last, told.data):
                 if notice == told or (notice.position is not None and notice.position <= last):
                     continue
                 yield notice
@@ -82,13 +61,20 @@ async def notices(conversation_id: uuid.UUID, after: int) -> AsyncGenerator[Noti
                     told = notice
                 elif notice.event == "end":
                     return
-            try:
-                woken_by = await asyncio.wait_for(queue.get(), SILENCE_S)
-            except TimeoutError:
-                woken_by = LOOK_AGAIN
-                yield None
+            woken_by = await queue.get()
     finally:
         hub.unsubscribe(conversation_id, queue)
+
+
+async def _told_by(
+    woken_by: Notice | Pulse | None, conversation_id: uuid.UUID, last: int, state: dict[str, Any]
+) -> list[Notice]:
+    match woken_by:
+        case Pulse(head) if head and not head.has_more(last, state):
+            return []
+        case Notice(_, _, position) if (position or 0) <= last + 1:
+            return [woken_by]
+    return await off_thread(_stored, conversation_id, last)
 
 
 def _stored(conversation_id: uuid.UUID, after: int) -> list[Notice]:

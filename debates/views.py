@@ -21,6 +21,7 @@ from debates import services, stream
 from debates.errors import DebateError
 from debates.forms import DebateSearch
 from debates.fragments import Fragments, state_context
+from debates.heads import off_thread
 from debates.models import Conversation, ConversationQuerySet
 from debates.payloads import message_payload
 from tools_app.base import Permission
@@ -107,7 +108,7 @@ def lookups_of(debate: Conversation) -> dict[str, int]:
 
 @require_GET
 async def live(request: HttpRequest, pk: uuid.UUID) -> HttpResponseBase:
-    fragments = await stream.off_thread(_viewed, request, pk)
+    fragments = await off_thread(_viewed, request, pk)
     if fragments is None:
         return redirect_to_login(request.get_full_path())
     return stream.event_stream(fragments.frames(stream.notices(pk, stream.cursor(request))))

@@ -1,20 +1,20 @@
 // The live page: keeps the stream's position, follows the talk until the reader scrolls up, and counts the seconds.
 (() => {
-  const CLOSE_WHEN_HIDDEN_MS = 60_000;
   const NEAR_PX = 120;
   const byId = (id) => document.getElementById(id);
 
   // --- the stream -------------------------------------------------------------------------------------------------
   // After a failure the extension opens a new EventSource: without Last-Event-ID, at the address of the page load.
   // Asking for what comes after the last message in the page closes that gap, whoever opens the stream and why.
+  // A browser allows six connections per site, all tabs together: a tab that nobody looks at has none.
   let source = null;
   let parked = false;
-  let hiddenTimer = 0;
   const lastPosition = () => byId("transcript").lastElementChild?.dataset.position ?? 0;
+  const nothing = () => Object.assign(new EventTarget(), { close: () => {}, readyState: EventSource.CLOSED });
 
   htmx.createEventSource = (address) => {
-    parked = false;
-    source = new EventSource(`${address.split("?")[0]}?after=${lastPosition()}`);
+    parked = document.hidden;
+    source = parked ? nothing() : new EventSource(`${address.split("?")[0]}?after=${lastPosition()}`);
     return source;
   };
 
@@ -31,18 +31,13 @@
     if (detail.type === "message") source = null;
   });
 
-  // A browser allows six streams per site, all tabs together: a tab that nobody looks at gives its stream back.
-  const park = () => {
-    parked = Boolean(source) && source.readyState !== EventSource.CLOSED;
-    if (parked) source.close();
-  };
-  const reopen = () => {
-    if (parked) htmx.swap("#wire", byId("wire").outerHTML, { swapStyle: "outerHTML" });
-  };
   document.addEventListener("visibilitychange", () => {
-    clearTimeout(hiddenTimer);
-    if (document.hidden) hiddenTimer = setTimeout(park, CLOSE_WHEN_HIDDEN_MS);
-    else reopen();
+    if (document.hidden) {
+      parked ||= Boolean(source) && source.readyState !== EventSource.CLOSED;
+      if (parked) source.close();
+    } else if (parked) {
+      htmx.swap("#wire", byId("wire").outerHTML, { swapStyle: "outerHTML" });
+    }
   });
 
   // --- following --------------------------------------------------------------------------------------------------

@@ -44,12 +44,12 @@ class Site:
     def __init__(self) -> None:
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
-            self._port = free.getsockname()[1]
-        self.address = f"http://127.0.0.1:{self._port}"
+            self.port = free.getsockname()[1]
+        self.address = f"http://127.0.0.1:{self.port}"
 
     def start(self) -> None:
         self._server = uvicorn.Server(
-            uvicorn.Config("agentchat.asgi:application", port=self._port, lifespan="off", log_level="critical")
+            uvicorn.Config("agentchat.asgi:application", port=self.port, lifespan="off", log_level="critical")
         )
         self._server.config.timeout_graceful_shutdown = 1
         self._thread = threading.Thread(target=self._server.run)

@@ -1,17 +1,20 @@
 import asyncio
 import tempfile
+import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 import pytest
+import redis
 from asgiref.sync import sync_to_async
 from django.db import connection
 from pytest_django import Settings
 
 from debates import hub, live, services, stream
+from debates.heads import heads
 from debates.live import Notice
 from debates.models import Conversation, Message
-from debates.payloads import message_payload
+from debates.payloads import message_payload, status_payload
 from tests.fakes.valkey import ValkeyServer
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("live_events")]
@@ -186,6 +189,62 @@ def test_a_viewer_too_slow_for_its_queue_gets_every_message_once(
     assert positions(watched(debate, act)) == list(range(1, 13))
 
 
+def test_an_end_whose_bell_was_lost_is_found(debate: Conversation, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hub, "SILENCE_S", 0)
+
+    async def act(do: Callable[..., Awaitable[None]], viewer: Viewer) -> None:
+        await viewer.has_seen("status")
+        await do(Conversation.objects.filter(pk=debate.pk).update, status=Conversation.Status.STOPPED)
+
+    assert watched(debate, act)[-1].data["status"] == "STOPPED"
+
+
+def test_a_viewer_reads_the_database_only_when_one_look_for_all_found_more(
+    debate: Conversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    say(debate, 1)
+    known = status_payload(debate)
+    pulse = hub.Pulse(heads([debate.pk])[debate.pk])
+    more = [
+        asyncio.run(stream._told_by(pulse, debate.pk, 0, known)),
+        asyncio.run(stream._told_by(pulse, debate.pk, 1, {})),
+    ]
+    assert [notices[0].event for notices in more] == ["message", "status"]
+    monkeypatch.setattr(stream, "_stored", None)
+    assert asyncio.run(stream._told_by(pulse, debate.pk, 1, known)) == []
+
+
+def test_only_the_newest_words_wait_for_a_slow_viewer(debate: Conversation) -> None:
+    queue = hub.Queue(hub.QUEUE_LENGTH)
+    for number in range(1000):
+        hub._offer(queue, Notice("text", {"text": f"{number}"}))
+    for notice in (Notice("message", {}, 1), Notice("text", {"text": "next"})):
+        hub._offer(queue, notice)
+    waiting = [queue.get_nowait() for _ in range(queue.qsize())]
+    assert waiting == [Notice("text", {"text": "999"}), Notice("message", {}, 1), Notice("text", {"text": "next"})]
+
+
+def test_the_event_loop_ends_while_somebody_watches(debate: Conversation, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hub, "RETRY_S", 0)
+
+    async def deaf(*_: object, **__: object) -> None:
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            raise redis.TimeoutError from None
+
+    async def leave() -> None:
+        here = hub.current_hub()
+        monkeypatch.setattr(here._redis, "xrevrange", deaf)
+        here.subscribe(debate.pk)
+        await asyncio.sleep(0.1)
+
+    ending = threading.Thread(target=asyncio.run, args=[leave()], daemon=True)
+    ending.start()
+    ending.join(20)
+    assert not ending.is_alive()
+
+
 def test_a_deleted_debate_ends_for_its_viewers(debate: Conversation) -> None:
     async def act(do: Callable[..., Awaitable[None]], viewer: Viewer) -> None:
         await viewer.has_seen("status")
@@ -218,7 +277,7 @@ def test_what_comes_after_the_last_viewer_left_is_not_remembered(debate: Convers
 def test_viewers_follow_the_database_while_the_event_server_is_away(
     debate: Conversation, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stream, "SILENCE_S", 1)
+    monkeypatch.setattr(hub, "SILENCE_S", 1)
     with tempfile.TemporaryDirectory(prefix="valkey-") as folder:
         server = ValkeyServer(Path(folder))
         server.start()

@@ -7,6 +7,7 @@ from typing import Any, cast
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
+from django.template.loader import render_to_string
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
@@ -14,6 +15,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from agentchat.terminal import Screen
+from debates import fragments
 from debates.events import EndReason
 from debates.fragments import Fragments
 from debates.live import Notice
@@ -48,10 +50,10 @@ def _frames(debate: Conversation, *notices: Notice | None) -> list[str]:
             yield notice
 
     async def collected() -> list[str]:
-        return [frame async for frame in fragments.frames(told())][1:]  # after "retry:"
+        return [frame async for frame in viewer.frames(told())][1:]  # after "retry:"
 
     seated = Conversation.objects.prefetch_related("seats").get(pk=debate.pk)
-    fragments = Fragments(seated, "csrf-of-this-page")
+    viewer = Fragments(seated, "csrf-of-this-page")
     return asyncio.run(collected())
 
 
@@ -350,3 +352,27 @@ def test_the_stream_of_a_finished_debate_brings_what_is_missing_and_ends(alice: 
     text = asyncio.run(body())
     assert re.findall(r"^id: (\d+)$", text, re.M) == ["2", "3"]
     assert re.findall(r"^event: (\w+)$", text, re.M) == ["message", "message", "status", "end"]
+
+
+def test_what_many_viewers_see_is_drawn_once_and_each_has_a_token_of_its_own(
+    alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    debate = Conversation.objects.prefetch_related("seats").get(pk=make_debate(alice).pk)
+    drawn: list[str] = []
+
+    def draw(template: str, context: dict[str, Any]) -> str:
+        drawn.append(template)
+        return render_to_string(template, context)
+
+    monkeypatch.setattr(fragments, "render_to_string", draw)
+    status = Notice("status", status_payload(debate) | {"started_at": None})
+    text = Notice("text", {"round": 0, "sender": "AGENT_A", "text": "So far"})
+    ada, bo = Fragments(debate, "token-of-ada"), Fragments(debate, "token-of-bo")
+    pages = [viewer.html(status) + viewer.html(text) for viewer in (ada, bo)]
+    assert drawn == ["debates/_state.html", "debates/_speaking.html"]
+    assert "token-of-ada" in pages[0] and "token-of-bo" not in pages[0]
+    assert pages[1] == pages[0].replace("token-of-ada", "token-of-bo")
+
+    ada.html(Notice("status", status.data | {"started_at": None, "round": 7}))
+    assert "round 7 of" in ada.html(Notice("totals", status.data["totals"]))
+    assert "round 7 of" not in bo.html(Notice("totals", status.data["totals"]))
