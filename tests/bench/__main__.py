@@ -15,6 +15,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from tests.bench import viewers
 from tests.fakes.model_server import ModelServer, Request
 from tests.fakes.valkey import ValkeyServer
 
@@ -87,6 +88,7 @@ def main() -> None:
         f"target is under {GATEWAY_TARGET_MS} ms). Three calls of 1 s in one reply take {calls['three_s']:.2f} s."
     )
     _print_prompts(prompts)
+    viewers.main()
 
 
 def _printed_by(module: str, environment: dict[str, str]) -> dict[str, Any]:
