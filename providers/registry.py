@@ -167,6 +167,12 @@ def openai_label() -> str:
     return KNOWN_HOSTS.get(urlsplit(settings.OPENAI_BASE_URL).hostname or "", "OpenAI-compatible server")
 
 
+def embedded_is_used() -> bool:
+    """By default, as the utility model or as a fallback: its server must run then."""
+    used = {settings.AI_PROFILE, settings.UTILITY_PROFILE, *(profile for profile, _ in settings.AI_FALLBACKS)}
+    return "embedded" in used
+
+
 def embedded_model_file() -> Path | None:
     """The GGUF file that the person chose; None for the small model that comes along."""
     return Path(settings.EMBEDDED_MODEL_PATH).expanduser() if settings.EMBEDDED_MODEL_PATH else None

@@ -4,17 +4,16 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from django.conf import settings
-
 from agentchat.embedded.leashed import TICK_S, Leashed
 from agentchat.embedded.services import model_answers, model_service
 from agentchat.embedded.supervisor import Service, check_the_start
+from providers.registry import embedded_is_used
 
 
 @contextmanager
 def model_server_running(say: Callable[[str], None]) -> Iterator[None]:
-    """Does nothing when another provider is in use. Raises `ServiceFailed` when the server cannot be started."""
-    if settings.AI_PROFILE != "embedded" or model_answers():
+    """Does nothing when only other providers are in use. Raises `ServiceFailed` when the server cannot be started."""
+    if not embedded_is_used() or model_answers():
         yield
         return
     say("Starting the embedded model ...")

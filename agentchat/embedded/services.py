@@ -13,6 +13,7 @@ from agentchat.celery import app
 from agentchat.embedded import probes, valkey
 from agentchat.embedded.supervisor import Service
 from agentchat.environment import BASE_DIR
+from providers.registry import embedded_is_used
 
 WORKER = f"up@{gethostname()}"
 
@@ -27,7 +28,7 @@ def services(port: int) -> Iterator[Service]:
             partial(valkey.answers, settings.EVENTS_URL),
             quiet=True,  # it advises on the kernel's settings
         )
-    if settings.AI_PROFILE == "embedded":
+    if embedded_is_used():
         yield model_service()
     flags = ["--pool", "threads", "-B", "--without-gossip", "--without-mingle", "--loglevel", "INFO"]
     yield Service(

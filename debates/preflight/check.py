@@ -63,7 +63,10 @@ def preflight(owner: User, proposal: DebateProposal) -> Preflight:
     a, b = _seen(complete, specs, seats, looks)
     fallbacks = list(zip(others, looks[len(seats) :], strict=True))
     *_, total = forecast.running(a.side, b.side, complete.max_rounds)
-    found = [*a.problems(complete.tools_mode), *b.problems(complete.tools_mode), *_warnings(fallbacks)]
+    found = [*a.problems(complete.tools_mode), *b.problems(complete.tools_mode)]
+    if _a_fallback_spoke([*seats, *others], looks):
+        found = [replace(problem, level="warning") for problem in found]  # the debate goes on without that model
+    found += _warnings(fallbacks)
     return Preflight(
         seats=(a.finding(), b.finding()),
         fallbacks=tuple(Finding(**_known(wish.profile, wish.model, look)) for wish, look in fallbacks),
@@ -106,6 +109,14 @@ def _known(profile: str, model: str, look: Look) -> dict[str, Any]:
         "first_words_ms": look.first_words_ms,
         "context_length": look.context_length,
     }
+
+
+def _a_fallback_spoke(wishes: Sequence[Wish], looks: Sequence[Look]) -> bool:
+    """It can be the other agent's own model too."""
+    spoke = [
+        (wish.profile, wish.model) for wish, look in zip(wishes, looks, strict=True) if look.first_words_ms is not None
+    ]
+    return any(pair in settings.AI_FALLBACKS for pair in spoke)
 
 
 def _warnings(fallbacks: Sequence[tuple[Wish, Look]]) -> Iterator[Problem]:

@@ -20,6 +20,12 @@ from tests.fakes.valkey import ValkeyServer
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("live_events")]
 
 
+@pytest.fixture(autouse=True)
+def somebody_watches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every word is told; test_audience has what happens where nobody listens."""
+    monkeypatch.setattr(live, "UNWATCHED_S", 0)
+
+
 def say(debate: Conversation, position: int, *, ring: bool = True) -> None:
     sender = "AGENT_A" if position % 2 else "AGENT_B"
     message = Message.objects.create(

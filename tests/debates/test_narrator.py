@@ -36,3 +36,8 @@ def test_a_wait_is_counted_down() -> None:
 def test_that_the_model_is_loaded_is_told_at_once_and_once() -> None:
     notices = told(BEGUN, Waiting(0.25, loading=True), Waiting(0.5, loading=True), Waiting(0.75, loading=True))
     assert [notice.data["note"] for notice in notices] == ["", "m is being loaded or reads the conversation."]
+
+
+def test_words_are_told_again_while_nothing_comes_for_those_who_come_late() -> None:
+    notices = told(BEGUN, TextDelta("Yes"), Waiting(1), Waiting(2), step_s=1)
+    assert [notice.data.get("text") for notice in notices] == [None, "Yes", "Yes", "Yes"]

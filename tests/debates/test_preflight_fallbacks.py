@@ -147,3 +147,15 @@ def test_what_is_wrong_with_an_agents_model_and_a_fallback_is_told_once(
     html = card(client, alice, scripted)
     assert html.count("Nothing answers.") == 1
     assert '<p class="message error" dir="auto"><b>Agent A, Agent B and Fallback:</b>' in html
+
+
+def test_a_fallback_that_answers_lets_a_debate_begin_whose_own_model_does_not(
+    alice: User, proposal: DebateProposal, second: ScriptedProvider
+) -> None:
+    second.enqueue("Hello")
+    own = ScriptedProvider()
+    own.enqueue(ServerUnreachable("Nobody is at home."))
+    found = checked(own, alice, proposal)
+    assert found.ok
+    assert {problem.level for problem in found.problems} == {"warning"}
+    assert any("Nobody is at home." in problem.message for problem in found.problems)

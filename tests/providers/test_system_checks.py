@@ -48,5 +48,5 @@ def test_a_model_file_may_lie_at_home(settings: Settings, tmp_path: Path, monkey
 def test_missing_packages_of_the_embedded_model_are_told(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checks, "find_spec", lambda name: None)
     assert _ids() == {"providers.E003"}
-    settings.AI_PROFILE = "ollama"
+    settings.AI_PROFILE = settings.UTILITY_PROFILE = "ollama"
     assert _ids() == set()
