@@ -54,12 +54,17 @@ class Hub:
                 memory.pop(key, None)
 
     async def _read(self) -> None:
-        while self._queues:
+        while self._goes_on():
             try:
-                while self._queues:
+                while self._goes_on():
                     await self._read_once()
             finally:
                 await self._redis.aclose()  # the next viewer, who may come while this closes, opens it again
+
+    def _goes_on(self) -> bool:
+        """Not when the reader was cancelled. That may have been swallowed: on Python 3.11 redis-py's `wait_for` can."""
+        reader = asyncio.current_task()
+        return bool(self._queues) and not (reader and reader.cancelling())
 
     async def _read_once(self) -> None:
         try:

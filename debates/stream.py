@@ -83,7 +83,8 @@ async def notices(conversation_id: uuid.UUID, after: int) -> AsyncGenerator[Noti
                 elif notice.event == "end":
                     return
             try:
-                woken_by = await asyncio.wait_for(queue.get(), SILENCE_S)
+                async with asyncio.timeout(SILENCE_S):  # on Python 3.11 `wait_for` can swallow that the viewer left
+                    woken_by = await queue.get()
             except TimeoutError:
                 woken_by = LOOK_AGAIN
                 yield None
