@@ -24,6 +24,8 @@ logger = logging.getLogger(__name__)
 
 KEPT_ENTRIES = 64
 KEPT_S = 3600
+# Nobody who stops a debate waits longer for a server that hangs.
+PATIENCE_S = 0.5
 SILENCE_AFTER_FAILURE_S = 2.0
 
 
@@ -67,7 +69,9 @@ def publish_status(conversation: Conversation) -> None:
 
 class _Bell:
     def __init__(self, url: str) -> None:
-        self._redis = redis.Redis.from_url(url, socket_connect_timeout=1, socket_timeout=1, retry=Retry(NoBackoff(), 0))
+        self._redis = redis.Redis.from_url(
+            url, socket_connect_timeout=PATIENCE_S, socket_timeout=PATIENCE_S, retry=Retry(NoBackoff(), 0)
+        )
         self._silent_until = 0.0
 
     def ring(self, key: str, notice: Notice) -> None:
