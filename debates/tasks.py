@@ -20,7 +20,8 @@ from debates.recorder import Outcome, record
 logger = logging.getLogger(__name__)
 
 SHUTTING_DOWN = threading.Event()
-# While more debates wait than workers can take, each is called again every minute; the old calls must not pile up.
+# While more debates wait than workers can take, each is called again every minute; the old calls must not pile up. But
+# clocks may differ by minutes.
 CALL_EXPIRES_S = 600
 
 

@@ -116,3 +116,8 @@ def test_a_task_for_a_debate_that_is_gone_does_nothing(db: None) -> None:
 
 def test_the_reaper_leaves_a_debate_to_who_runs_it_in_the_terminal(debate: Conversation, woken: list[str]) -> None:
     assert tasks.reap() == 0
+
+
+def test_calls_outlast_clocks_that_differ_by_minutes(settings: Settings) -> None:
+    """A worker whose clock is fast drops what has expired by it."""
+    assert min(tasks.CALL_EXPIRES_S, settings.CELERY_BEAT_SCHEDULE["reap"]["options"]["expires"]) >= 600
