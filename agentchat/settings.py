@@ -256,7 +256,9 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
 }
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "beat-schedule")
-CELERY_BEAT_SCHEDULE = {"reap": {"task": "debates.reap", "schedule": 5.0, "options": {"expires": 5}}}
+# Often, since a debate whose worker has died waits for it. It expires, so as not to pile up for ever while there is no
+# worker; but by the clock of the worker that takes it, which may be minutes off.
+CELERY_BEAT_SCHEDULE = {"reap": {"task": "debates.reap", "schedule": 2.0, "options": {"expires": 600}}}
 
 # --- API ---------------------------------------------------------------------------------------------------------
 

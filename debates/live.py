@@ -34,6 +34,8 @@ ASK_AGAIN_S = 0.5
 FORGOTTEN_S = 10.0
 KEPT_ENTRIES = 64
 KEPT_S = 3600
+# Nobody who stops a debate waits longer for a server that hangs.
+PATIENCE_S = 0.5
 SILENCE_AFTER_FAILURE_S = 2.0
 
 
@@ -128,7 +130,9 @@ class _Audience:
 
 class _Bell:
     def __init__(self, url: str) -> None:
-        self._redis = redis.Redis.from_url(url, socket_connect_timeout=1, socket_timeout=1, retry=Retry(NoBackoff(), 0))
+        self._redis = redis.Redis.from_url(
+            url, socket_connect_timeout=PATIENCE_S, socket_timeout=PATIENCE_S, retry=Retry(NoBackoff(), 0)
+        )
         self._silent_until = 0.0
         self._audience = _Audience(self._redis)
 

@@ -79,7 +79,7 @@ class Circuit:
         if opened["for_good"]:
             if left_s > 0 and not last_resort:
                 raise PassedOver(f"{opened['said']} It was not asked again for a minute.")
-        elif left_s > 0:
+        elif 0 < left_s <= LONGEST_OPEN_S:  # or the clock of one of us is wrong
             raise _left_alone(opened["said"], left_s)
         else:
             self._is_probe = shared().add(self._probe, 1, OPEN_S)

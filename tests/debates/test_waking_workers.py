@@ -160,3 +160,8 @@ def test_a_run_that_made_room_is_called_again(
     with django_capture_on_commit_callbacks(execute=True):
         tasks.run_debate(str(debate.pk))
     assert woken == [str(debate.pk)]
+
+
+def test_calls_outlast_clocks_that_differ_by_minutes(settings: Settings) -> None:
+    """A worker whose clock is fast drops what has expired by it."""
+    assert min(tasks.CALL_EXPIRES_S, settings.CELERY_BEAT_SCHEDULE["reap"]["options"]["expires"]) >= 600

@@ -130,6 +130,13 @@ def test_half_open_one_probe_goes_out_at_a_time(clock: Clock) -> None:
     assert caught.value.retry_after_s == LOOK_AGAIN_S
 
 
+def test_a_worker_whose_clock_is_slow_does_not_wait_for_it(clock: Clock) -> None:
+    fail(THRESHOLD)
+    clock.now -= 300
+    assert admitted()
+    assert not admitted(), "it is the probe"
+
+
 def test_a_probe_that_fails_opens_it_again_for_the_next_probe(clock: Clock) -> None:
     fail(THRESHOLD)
     clock.now += OPEN_S
