@@ -2,7 +2,6 @@ import asyncio
 import tempfile
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -282,37 +281,6 @@ def test_a_viewer_who_leaves_in_the_moment_of_a_notice_is_gone(debate: Conversat
         queue.put_nowait(Notice("text", {}))
         watching.cancel()
         _, left = await asyncio.wait({watching}, timeout=5)
-        return left
-
-    assert not asyncio.run(visit())
-
-
-def test_a_reader_that_is_cancelled_ends_though_its_client_has_swallowed_that(debate: Conversation) -> None:
-    class Client:
-        """As redis-py when it is cancelled in the moment in which a command has been sent."""
-
-        async def xrevrange(self, key: str, count: int) -> list[object]:
-            return []
-
-        async def xread(self, positions: object, block: int, count: int) -> None:
-            reading.set()
-            with suppress(asyncio.CancelledError):
-                await asyncio.sleep(60)
-
-        async def aclose(self) -> None:
-            pass
-
-    reading = asyncio.Event()
-
-    async def visit() -> set[asyncio.Task[None]]:
-        here = hub.Hub("unix:///nowhere/valkey.sock")
-        here._redis = Client()
-        here.subscribe(debate.pk)
-        await reading.wait()
-        assert here._reader
-        here._reader.cancel()
-        _, left = await asyncio.wait({here._reader}, timeout=5)
-        here._queues.clear()
         return left
 
     assert not asyncio.run(visit())
