@@ -3,6 +3,7 @@
 import logging
 import os
 import tempfile
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -39,6 +40,15 @@ def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> No
     """A file, as in real use: threads each have their own connection."""
     if connection.vendor == "sqlite":
         connection.settings_dict["TEST"]["NAME"] = str(tmp_path_factory.mktemp("database") / "test.sqlite3")
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None) -> Iterator[None]:
+    """The keeper of leases looks a last time after the last test, and PostgreSQL drops no database in use."""
+    yield
+    for thread in threading.enumerate():
+        if thread.name == "lease-keeper":
+            thread.join(10)
 
 
 @pytest.fixture(autouse=True)
