@@ -19,7 +19,7 @@ PRODUCTION = env SECRET_KEY=$$($(BIN)/python -c 'import secrets; print(secrets.t
 	AGENTS_ENABLED=1 AI_PROFILE=openai OPENAI_API_KEY=x
 
 .DEFAULT_GOAL := help
-.PHONY: help run install test check bench lock
+.PHONY: help run install test chaos check bench lock
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*## /\1	/p' Makefile | while IFS='	' read -r name what; do printf 'make %-9s%s\n' "$$name" "$$what"; done
@@ -32,6 +32,9 @@ install: $(VENV)/installed  ## only install
 test: $(VENV)/installed-dev  ## the whole test suite: what uses the database on PostgreSQL, then all on SQLite
 	$(BIN)/python -W ignore -m tests.fakes.postgres $(BIN)/python -m pytest tests/debates tests/accounts $(ARGS)
 	$(BIN)/python -m pytest $(ARGS)
+
+chaos: $(VENV)/installed-dev  ## kill, freeze and restart every process while debates run; half an hour
+	$(BIN)/python -m pytest -m "" tests/chaos $(ARGS)
 
 check: $(VENV)/installed-dev  ## style, types, architecture, migrations, deployment, security
 	$(BIN)/ruff check

@@ -49,8 +49,8 @@ class Reply:
 
 @dataclass(slots=True)
 class Request:
-    """`left` is set when the client went away before the reply was whole. `arrived` and `ended`, when the whole reply
-    was handed to the socket, are on the monotonic clock.
+    """`left` is set when the client went away before the reply was whole. `arrived`, `left_at` and `ended`, when the
+    whole reply was handed to the socket, are on the monotonic clock.
     """
 
     path: str
@@ -58,6 +58,7 @@ class Request:
     headers: dict[str, str]
     arrived: float
     ended: float = 0
+    left_at: float = 0
     left: threading.Event = field(default_factory=threading.Event)
 
 
@@ -133,6 +134,7 @@ class _Connection(asyncio.Protocol):
         if self._task and not self._task.done():
             self._task.cancel()
             assert self._request
+            self._request.left_at = time.monotonic()
             self._request.left.set()
 
     def data_received(self, data: bytes) -> None:

@@ -1,5 +1,6 @@
 """A Valkey server that a test can start, stop and start again."""
 
+import signal
 import subprocess
 import time
 from pathlib import Path
@@ -22,8 +23,12 @@ class ValkeyServer:
             assert time.monotonic() < deadline, "Valkey did not start"
             time.sleep(0.01)
 
-    def stop(self) -> None:
+    def send(self, number: signal.Signals) -> None:
         assert self._process
-        self._process.terminate()
+        self._process.send_signal(number)
+
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
+        assert self._process
+        self._process.send_signal(number)
         self._process.wait(timeout=20)
         self._socket.unlink(missing_ok=True)
