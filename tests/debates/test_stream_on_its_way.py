@@ -6,10 +6,10 @@ from contextlib import aclosing
 import pytest
 from django.contrib.auth.models import User
 from django.http import StreamingHttpResponse
-from django.test import AsyncClient
 from pytest_django import Settings
 
 from debates.models import Conversation
+from tests.fakes.clients import signed_in
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("live_events")]
 
@@ -22,9 +22,9 @@ def test_the_stream_is_neither_compressed_nor_gathered(
     if compressed:
         settings.MIDDLEWARE = ["django.middleware.gzip.GZipMiddleware", *settings.MIDDLEWARE]
 
+    client = signed_in(alice)
+
     async def first_bytes() -> tuple[StreamingHttpResponse, bytes]:
-        client = AsyncClient()
-        await client.aforce_login(alice)
         response = await client.get(address.format(debate.pk), headers={"Accept-Encoding": "gzip, br"})
         assert isinstance(response, StreamingHttpResponse)
         async with aclosing(response.streaming_content) as chunks:
