@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from django.urls import reverse
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 from pytest_django import Settings
 
 from debates import personas, views_topics
@@ -47,6 +47,20 @@ def test_a_fault_is_told_while_typing_and_goes_when_it_is_mended(page: Page, com
     expect(page.locator("#id_topic_error")).to_be_empty()
     page.fill("#id_agent_a-temperature", "1")
     expect(page.locator("#id_agent_a-temperature_error p")).to_have_count(0)
+    assert complaints == []
+
+
+def test_a_check_under_way_gives_way_to_the_next_without_complaint(page: Page, complaints: list[str]) -> None:
+    page.goto(reverse("debates:new"))
+    held: list[Route] = []
+    page.route(f"**{reverse('debates:validate')}", lambda route: held.append(route) if not held else route.continue_())
+    page.locator("#agent_a summary").click()
+    with page.expect_request(f"**{reverse('debates:validate')}"):
+        page.fill("#id_agent_a-temperature", "1")
+    with page.expect_event("requestfailed"):
+        page.fill("#id_agent_a-temperature", "9")
+    expect(page.locator("#id_agent_a-temperature_error")).to_contain_text("Give a number from 0 to 2")
+    assert held
     assert complaints == []
 
 
