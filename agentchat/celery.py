@@ -7,6 +7,7 @@ from kombu.asynchronous import get_event_loop
 
 from agentchat import metrics_server
 from agentchat.environment import refuse_problems
+from providers import registry
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "agentchat.settings")
 
@@ -22,6 +23,12 @@ app.autodiscover_tasks()
 def refuse_to_work(**_: Any) -> None:
     """Here and not at import, which every management command does. Celery lets nothing but a SystemExit through."""
     refuse_problems()
+
+
+@worker_init.connect
+def load_what_debates_need(**_: Any) -> None:
+    """The first debate of a worker does not wait for it."""
+    registry.load_packages()
 
 
 @setup_logging.connect

@@ -232,7 +232,7 @@ CELERY_BROKER_URL = EVENTS_URL.replace("unix://", "redis+socket://", 1)
 # What is not found in the cache is asked for anew, so a server that is away or frozen must not be waited for.
 CACHES = {
     "default": {
-        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "BACKEND": "providers.shared_cache.SharedRedisCache",
         "LOCATION": EVENTS_URL,
         "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 1, "retry": Retry(NoBackoff(), 0)},
     }

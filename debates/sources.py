@@ -42,7 +42,7 @@ def checked(conversation_id: uuid.UUID, content: str) -> list[dict[str, Any]]:
     """The citations of a message, each with what came of checking it and where its source is."""
     sources = Source.objects.filter(conversation=conversation_id)
     newest = sources.order_by("-number").values_list("number", flat=True)[:COMPARED]
-    compared = sources.filter(Q(number__in=sentences.cited(content)) | Q(number__in=list(newest)))
+    compared = sources.filter(Q(number__in=sentences.cited(content)) | Q(number__in=newest))
     by_number = {source.number: source for source in compared}
     passages = {number: _passage(source) for number, source in by_number.items()}
     by_code = {source.code: source for source in by_number.values()}

@@ -8,7 +8,7 @@ from typing import Any
 
 import redis
 
-from providers.shared_cache import shared
+from providers.shared_cache import forget_glances, glance, shared
 
 DAY_S = 86_400
 
@@ -26,7 +26,8 @@ class Memory:
     def get(self, server: str, model: str) -> Any:
         """None when nothing is known."""
         with suppress(redis.RedisError, OSError):
-            if (known := shared().get(self._key(server, model))) is not None:
+            key = self._key(server, model)
+            if (known := glance([key])[key]) is not None:
                 return known
         learned_at, value = self._here.get((server, model), (float("-inf"), None))
         return value if clock() - learned_at < self._lasts_s else None
@@ -34,7 +35,9 @@ class Memory:
     def put(self, server: str, model: str, value: Any) -> None:
         self._here[server, model] = clock(), value
         with suppress(redis.RedisError, OSError):  # this process knows; the others find out in their turn
-            shared().set(self._key(server, model), value, self._lasts_s)
+            key = self._key(server, model)
+            shared().set(key, value, self._lasts_s)
+            forget_glances([key])
 
     def _key(self, server: str, model: str) -> str:
         """An address may hold a password, and a model's name what no key may."""

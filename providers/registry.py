@@ -15,6 +15,8 @@ from django.utils.module_loading import import_string
 
 from providers.base import ChatRequest, Chunk, CredentialsRefused, ModelInfo, Provider, ProviderError, ServerUnreachable
 
+_OPENAI = "providers.openai_compatible.OpenAICompatibleProvider"
+_OLLAMA = "providers.ollama.OllamaProvider"
 _ERROR_AGE_S = 5
 _MODELS_AGE_S = 60
 
@@ -167,10 +169,20 @@ def openai_label() -> str:
     return KNOWN_HOSTS.get(urlsplit(settings.OPENAI_BASE_URL).hostname or "", "OpenAI-compatible server")
 
 
+def profiles_in_use() -> set[str]:
+    """By default, as the utility model or as a fallback."""
+    return {settings.AI_PROFILE, settings.UTILITY_PROFILE, *(profile for profile, _ in settings.AI_FALLBACKS)}
+
+
 def embedded_is_used() -> bool:
-    """By default, as the utility model or as a fallback: its server must run then."""
-    used = {settings.AI_PROFILE, settings.UTILITY_PROFILE, *(profile for profile, _ in settings.AI_FALLBACKS)}
-    return "embedded" in used
+    """Its server must run then."""
+    return "embedded" in profiles_in_use()
+
+
+def load_packages() -> None:
+    """What the profiles in use import on their first request, which takes a second."""
+    for class_path in {_OLLAMA if name == "ollama" else _OPENAI for name in profiles_in_use()}:
+        import_string(class_path)
 
 
 def embedded_model_file() -> Path | None:
@@ -193,7 +205,7 @@ def _make_embedded() -> Provider:
     if address is None:
         return _NOT_RUNNING
     return _kept(
-        "providers.openai_compatible.OpenAICompatibleProvider",
+        _OPENAI,
         base_url=address,
         label="The embedded model server",
         remedy="Start it with `make run`.",
@@ -213,16 +225,14 @@ def _openai_server() -> tuple[str, str]:
 
 def _make_ollama() -> Provider:
     address, key = _ollama_server()
-    return _kept("providers.ollama.OllamaProvider", base_url=address, api_key=key)
+    return _kept(_OLLAMA, base_url=address, api_key=key)
 
 
 def _make_openai() -> Provider:
     address, key = _openai_server()
     if openai_needs_key() and not key:
         return _NO_KEY
-    return _kept(
-        "providers.openai_compatible.OpenAICompatibleProvider", base_url=address, api_key=key, label=openai_label()
-    )
+    return _kept(_OPENAI, base_url=address, api_key=key, label=openai_label())
 
 
 def _kept(class_path: str, **arguments: str | bool) -> Provider:

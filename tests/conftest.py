@@ -16,7 +16,7 @@ from debates import recovery
 from debates.models import Conversation
 from debates.proposals import DebateProposal, SeatProposal
 from debates.services import create_debate
-from providers import registry
+from providers import registry, shared_cache
 from providers.scripted import ScriptedProvider
 from tests.fakes.valkey import ValkeyServer
 from tools_app import closed
@@ -55,6 +55,7 @@ def django_db_setup(django_db_setup: None) -> Iterator[None]:
 def installation(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recovery, "MOST_WAITS", 0)  # what only time can mend fails at once; test_recovery has the rest
     closed.reopen_all()
+    shared_cache.GLANCES.clear()
     logging.getLogger("tools_app").setLevel(logging.NOTSET)  # the terminal command, where it ran here, has lowered it
     settings.AGENTS_ENABLED = True
     settings.ROUND_PAUSE_MS = 0
