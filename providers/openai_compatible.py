@@ -9,6 +9,8 @@ import json
 from collections.abc import AsyncGenerator, Generator, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 
+import aiohttp
+
 # openai probes sys.modules for httpx at import; load it fully first, or a second thread sees it half imported.
 import httpx  # noqa: F401
 import httpx2
@@ -28,9 +30,12 @@ from providers.waits import seconds_of
 
 _CONNECT_TIMEOUT_S = 10
 _MODELS_TIMEOUT_S = 3
+_LIMITS = httpx2.Limits(max_connections=0, keepalive_expiry=15)
 # How long the token counts and the end of the stream are waited for once the reply is whole. Reading to the end lets
 # the connection be used again.
 _TAIL_S = 2
+
+_NOT_CONNECTED = (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError, aiohttp.ClientHttpProxyError)
 
 # What servers call the end of a reply that somebody did not like.
 _FILTERED = frozenset({"content_filter", "safety", "prohibited_content", "blocklist", "recitation", "refusal"})
@@ -69,7 +74,7 @@ class OpenAICompatibleProvider:
             max_retries=0,
             timeout=httpx2.Timeout(None, connect=_CONNECT_TIMEOUT_S),
             default_headers=None if self.keeps_connections else {"Connection": "close"},
-            http_client=openai.DefaultAsyncHttpxClient(event_hooks={"response": [_shorten]}),
+            http_client=openai.DefaultAioHttpClient(limits=_LIMITS, event_hooks={"response": [_shorten]}),
         )
         if not self._server.key:  # A server without a key is not OpenAI: do not send it OPENAI_ORG_ID.
             client.organization = client.project = None
@@ -190,8 +195,8 @@ class OpenAICompatibleProvider:
             # The cause is left out: it may quote the key.
             raise self._server.refusal(error.status_code, error.body, model, retry_after_s) from None
         except openai.APIConnectionError as error:
-            cause = error.__cause__
-            if isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.ProxyError):
+            cause = error.__cause__  # httpx2's, whose cause is aiohttp's
+            if isinstance(cause, httpx2.RequestError) and isinstance(cause.__cause__, _NOT_CONNECTED):
                 raise self._server.not_connected(error, str(cause.request.url)) from error
             raise self._server.failed("ended the connection without an answer") from error
         except httpx2.RequestError as error:
