@@ -97,22 +97,24 @@ def unattended() -> Q:
 
 def claim(conversation_id: uuid.UUID) -> Lease | None:
     """Take a queued debate, or a running one whose lease ran out; None when somebody else has it."""
-    with transaction.atomic():
-        free = Conversation.objects.filter(unattended(), pk=conversation_id)
-        waited = free.annotate(waited=_WAITED).values_list("waited", flat=True).first()
-        won = free.update(
-            status=Status.RUNNING,
-            lease_owner=PROCESS,
-            fence=F("fence") + 1,
-            lease_until=from_now(settings.LEASE_TTL_S),
-            enqueued_at=None,  # the wake-up call was heard: should the lease run out, another is due at once
-            started_at=Coalesce("started_at", Now()),
-        )
-        if not won:
-            return None
-        if waited is not None:
-            QUEUE_WAIT_SECONDS.observe(max(waited.total_seconds(), 0))
-        return Lease(conversation_id, Conversation.objects.values_list("fence", flat=True).get(pk=conversation_id))
+    free = Conversation.objects.filter(unattended(), pk=conversation_id)
+    seen = free.annotate(waited=_WAITED).values_list("fence", "waited").first()
+    if seen is None:
+        return None
+    fence, waited = seen
+    won = free.filter(fence=fence).update(
+        status=Status.RUNNING,
+        lease_owner=PROCESS,
+        fence=fence + 1,
+        lease_until=from_now(settings.LEASE_TTL_S),
+        enqueued_at=None,  # the wake-up call was heard: should the lease run out, another is due at once
+        started_at=Coalesce("started_at", Now()),
+    )
+    if not won:
+        return None
+    if waited is not None:
+        QUEUE_WAIT_SECONDS.observe(max(waited.total_seconds(), 0))
+    return Lease(conversation_id, fence + 1)
 
 
 @contextmanager

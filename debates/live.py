@@ -28,6 +28,8 @@ logger = logging.getLogger(__name__)
 # who come in the middle of a turn.
 PASSING = ("turn", "text")
 UNWATCHED_S = UNWATCHED_PACE_S = 2.0
+# The stream is kept for `KEPT_S` after one of these, of which each turn has one.
+LASTING = ("status", "message", "end")
 # Web processes say again and again which debates are watched; workers ask for all of theirs at once.
 WATCHED_S = 6
 ASK_AGAIN_S = 0.5
@@ -145,16 +147,23 @@ class _Bell:
         try:
             if notice.event in PASSING and not self._audience.is_due(key):
                 return
-            pipeline = self._redis.pipeline(transaction=False)
-            pipeline.xadd(key, notice.fields(), maxlen=KEPT_ENTRIES, approximate=False)  # type: ignore[arg-type]
-            pipeline.expire(key, KEPT_S)
-            pipeline.execute()
+            if notice.event in LASTING:
+                pipeline = self._redis.pipeline(transaction=False)
+                _add(pipeline, key, notice)
+                pipeline.expire(key, KEPT_S)
+                pipeline.execute()
+            else:
+                _add(self._redis, key, notice)
         except redis.RedisError as error:
             if not self._silent_until:
                 logger.warning("Viewers see debates with a delay, the event server failed: %s", type(error).__name__)
             self._silent_until = time.monotonic() + SILENCE_AFTER_FAILURE_S
         else:
             self._silent_until = 0.0
+
+
+def _add(to: "redis.Redis", key: str, notice: Notice) -> None:
+    to.xadd(key, notice.fields(), maxlen=KEPT_ENTRIES, approximate=False)  # type: ignore[arg-type]
 
 
 @cache

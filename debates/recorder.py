@@ -14,33 +14,29 @@ from functools import partial
 from itertools import chain
 
 from django.db import InterfaceError, OperationalError
-from django.db.models import Max
-from django.db.models.functions import Now
 
-from debates import leases, live, metrics, sources
-from debates.cleaning import clean_line
+from debates import leases, live, metrics
 from debates.events import (
     DebateEnded,
     EndReason,
     Event,
     TurnFailed,
     TurnFinished,
-    TurnRestarted,
-    TurnStarted,
     TurnSuspended,
     Waiting,
 )
 from debates.exchange import Exchange
 from debates.leases import KEEPER, Lease, LeaseLost
+from debates.ledger import Ledger, write_end
 from debates.live import Notice
 from debates.loading import debate_of, transcript_of
-from debates.models import Conversation, Message
+from debates.models import Conversation
 from debates.narrator import Narrator
-from debates.payloads import message_payload, totals_payload
+from debates.payloads import status_payload
 from debates.runner import run
 from debates.spending import Account
 from providers import calls, registry
-from tools_app import approvals, audit
+from tools_app import audit
 
 logger = logging.getLogger(__name__)
 
@@ -109,7 +105,7 @@ def _play_or_fail(
     except Exception:
         logger.exception("Debate %s met a fault of this program", lease.conversation_id)
         reason = FAULT
-    for notice in _end(lease, DebateEnded(EndReason.ERROR, reason)):
+    for notice in write_end(lease, DebateEnded(EndReason.ERROR, reason)):
         publish(lease.conversation_id, notice)
     return Outcome.ENDED
 
@@ -117,9 +113,11 @@ def _play_or_fail(
 def _play(lease: Lease, publish: Publish, must_hand_back: Callable[[], bool], must_make_room: MustMakeRoom) -> Outcome:
     conversation = Conversation.objects.prefetch_related("seats").get(pk=lease.conversation_id)
     account = Account(conversation, lease.ear)
-    debate, transcript = debate_of(conversation, lease, account), transcript_of(conversation)
-    exchange = Exchange.from_json(conversation.pending)
-    publish(lease.conversation_id, live.status_notices(conversation)[0])
+    debate = debate_of(conversation, lease, account)
+    transcript, last_position = transcript_of(conversation)
+    ledger, exchange = Ledger(lease, account, last_position), Exchange.from_json(conversation.pending)
+    state = status_payload(conversation, ({}, {conversation.pk: account.used}))
+    publish(lease.conversation_id, Notice("status", state))
     narrator, between_turns = Narrator(time.monotonic), False
     with closing(run(debate, transcript, exchange)) as events:
         leases.release_connection()
@@ -132,7 +130,7 @@ def _play(lease: Lease, publish: Publish, must_hand_back: Callable[[], bool], mu
             between_turns = between_turns and not isinstance(event, DebateEnded)
             if between_turns and must_make_room(conversation.owner_id, time.monotonic() - lease.taken_at):
                 return _hand_back(lease, events, Outcome.MADE_ROOM)
-            for notice in chain(_keep(lease, event, account), narrator.tell(event)):
+            for notice in chain(ledger.keep(event), narrator.tell(event)):
                 publish(lease.conversation_id, notice)
             if isinstance(event, TurnSuspended | TurnFailed):
                 return Outcome.WAITS if isinstance(event, TurnSuspended) else Outcome.PAUSED
@@ -144,84 +142,3 @@ def _hand_back(lease: Lease, events: Generator[Event, None, None], outcome: Outc
     events.close()  # what its requests have used is written down before another worker reads it
     leases.give_back(lease)
     return outcome
-
-
-def _keep(lease: Lease, event: Event, account: Account) -> list[Notice]:
-    """Store what must last; the notices that tell of it."""
-    match event:
-        case TurnStarted(round_number, sender):
-            account.begin_turn(round_number, sender)
-        case TurnRestarted():
-            return [_totals(account)]
-        case TurnFinished():
-            return _save(lease, event, account)
-        case TurnSuspended():
-            return _suspend(lease, event)
-        case TurnFailed():
-            return _pause(lease, event)
-        case DebateEnded():
-            return _end(lease, event)
-    return []
-
-
-def _save(lease: Lease, turn: TurnFinished, account: Account) -> list[Notice]:
-    citations = sources.checked(lease.conversation_id, turn.content)
-    with leases.guarded(lease, total_rounds=turn.round_number, pending=None):
-        last = Message.objects.filter(conversation=lease.conversation_id).aggregate(last=Max("position"))["last"] or 0
-        message = Message.objects.create(
-            conversation_id=lease.conversation_id,
-            position=last + 1,
-            round_number=turn.round_number,
-            sender=turn.sender,
-            content=turn.content,
-            reasoning=turn.reasoning,
-            citations=citations,
-            model=clean_line(turn.model)[:200],
-            provider=turn.provider,
-            stood_in_for=turn.stood_in_for,
-            finish_reason=clean_line(turn.finish_reason)[:40],
-            prompt_tokens=_believable(turn.usage.prompt_tokens),
-            completion_tokens=_believable(turn.usage.completion_tokens),
-            cost=account.turn.exact_cost,
-            first_token_ms=turn.first_token_ms,
-            total_ms=turn.total_ms,
-        )
-    leases.release_connection()
-    metrics.TURN_SECONDS.observe(turn.total_ms / 1000)
-    return [Notice("message", message_payload(message), message.position), _totals(account)]
-
-
-def _totals(account: Account) -> Notice:
-    return Notice("totals", totals_payload(account.used))
-
-
-def _believable(count: int | None) -> int | None:
-    """A server's count, unless no database would keep it; then it is unknown."""
-    return count if count is not None and 0 <= count < 2**31 else None
-
-
-def _suspend(lease: Lease, turn: TurnSuspended) -> list[Notice]:
-    """The requests for a person's word appear in the very moment in which the debate waits for them."""
-    with leases.guarded(lease, status=Status.WAITING, pending=turn.exchange.as_json()):
-        approvals.ask(lease.conversation_id, turn.sender, turn.round_number)
-    return _status(lease)
-
-
-def _pause(lease: Lease, turn: TurnFailed) -> list[Notice]:
-    """The model or its server failed, which is nobody's fault here: the same turn can be spoken later."""
-    with leases.guarded(lease, status=Status.PAUSED, error=turn.message):
-        pass
-    return _status(lease)
-
-
-def _end(lease: Lease, end: DebateEnded) -> list[Notice]:
-    status = Status.FAILED if end.reason == EndReason.ERROR else Status.FINISHED
-    with leases.guarded(lease, status=status, end_reason=end.reason, error=end.message, ended_at=Now()):
-        pass
-    return _status(lease)
-
-
-def _status(lease: Lease) -> list[Notice]:
-    notices = live.status_notices(Conversation.objects.get(pk=lease.conversation_id))
-    leases.release_connection()
-    return notices

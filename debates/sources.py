@@ -2,14 +2,14 @@
 
 import hashlib
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django.db.models import Max, Q
 
 from debates.citing import check, sentences
 from debates.citing.passages import Passage
-from debates.models import Source
+from debates.models import Conversation, Source
 from tools_app.base import Item
 
 # A claim is compared with the sources that it cites and with the newest ones.
@@ -38,15 +38,20 @@ def keep(conversation_id: uuid.UUID, tool: str, items: Sequence[Item]) -> list[S
     return [known[digest] for digest in digests]
 
 
-def checked(conversation_id: uuid.UUID, content: str) -> list[dict[str, Any]]:
+def checked(conversation: Conversation, content: str) -> list[dict[str, Any]]:
     """The citations of a message, each with what came of checking it and where its source is."""
-    sources = Source.objects.filter(conversation=conversation_id)
-    newest = sources.order_by("-number").values_list("number", flat=True)[:COMPARED]
-    compared = sources.filter(Q(number__in=sentences.cited(content)) | Q(number__in=newest))
-    by_number = {source.number: source for source in compared}
+    by_number = {source.number: source for source in _compared(conversation, content)}
     passages = {number: _passage(source) for number, source in by_number.items()}
     by_code = {source.code: source for source in by_number.values()}
     return [_with_source(mark.as_dict(), by_code) for mark in check.check(content, passages)]
+
+
+def _compared(conversation: Conversation, content: str) -> Iterable[Source]:
+    if not conversation.is_sourced:
+        return ()
+    sources = Source.objects.filter(conversation=conversation)
+    newest = sources.order_by("-number").values_list("number", flat=True)[:COMPARED]
+    return sources.filter(Q(number__in=sentences.cited(content)) | Q(number__in=newest))
 
 
 def _passage(source: Source) -> Passage:

@@ -92,8 +92,8 @@ class Account:
 
     def begin_turn(self, round_number: int, sender: str) -> None:
         """The first turn of a run may have been begun by an earlier one."""
-        is_first = not self._round
-        self.turn = used_in_turn(self.conversation.pk, sender, round_number) if is_first else Used()
+        may_have_begun = not self._round and self._before.requests
+        self.turn = used_in_turn(self.conversation.pk, sender, round_number) if may_have_begun else Used()
         self._round = round_number
         release_connection()
 

@@ -1,4 +1,5 @@
-"""Django's SQLite backend, but that connections which are given back are kept for the next thread that needs one.
+"""Django's SQLite backend, but that connections which are given back are kept for the next thread that needs one, and
+that writers wait for one another outside of SQLite.
 
 A run gives its connection back before each wait and takes one after it, several times a turn; opening a file, setting
 its pragmas and teaching it Django's functions takes longer than most of the queries. PostgreSQL has a pool of its own.
@@ -12,14 +13,20 @@ from typing import Any
 
 from django.db.backends.sqlite3 import base
 
+from agentchat.pooled_sqlite3.gate import Gate
+
 MOST_KEPT = 8
+_WRITES = ("INSERT", "UPDATE", "DELETE")
 
 _lock = threading.Lock()
-# A forked process must not use its parent's connections.
+# A forked process must not use its parent's connections, nor stand in for it at the gate.
 _kept: dict[tuple[int, str], list[sqlite3.Connection]] = defaultdict(list)
+_gates: dict[tuple[int, str], Gate] = {}
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
+    _inside: Gate | None = None
+
     def get_new_connection(self, conn_params: dict[str, Any]) -> sqlite3.Connection:
         with _lock:
             kept = _kept[os.getpid(), str(conn_params["database"])]
@@ -28,13 +35,66 @@ class DatabaseWrapper(base.DatabaseWrapper):
         connection: sqlite3.Connection = super().get_new_connection(conn_params)
         return connection
 
+    def create_cursor(self, name: str | None = None) -> "_Cursor":
+        cursor: _Cursor = self.connection.cursor(factory=_Cursor)
+        cursor.gate = self._gate()
+        return cursor
+
+    def _gate(self) -> Gate:
+        name = str(self.settings_dict["NAME"])
+        with _lock:
+            return _gates.setdefault((os.getpid(), name), Gate(f"{name}-gate"))
+
+    def _start_transaction_under_autocommit(self) -> None:
+        gate = self._gate()
+        self._inside = gate if gate.enter() else None
+        try:
+            super()._start_transaction_under_autocommit()  # type: ignore[misc]  # django-stubs does not know it
+        except BaseException:
+            self._leave()
+            raise
+
+    def _commit(self) -> None:
+        super()._commit()  # type: ignore[misc]  # django-stubs does not know it
+        self._leave()
+
+    def _rollback(self) -> None:
+        try:
+            super()._rollback()  # type: ignore[misc]  # django-stubs does not know it
+        finally:
+            self._leave()
+
+    def _leave(self) -> None:
+        if gate := self._inside:
+            self._inside = None
+            gate.leave()
+
     def _close(self) -> None:
         connection: sqlite3.Connection | None = self.connection
-        if connection is None:
-            return
+        try:
+            if connection is not None and not self._keep(connection):
+                super()._close()  # type: ignore[misc]  # django-stubs does not know it
+        finally:
+            self._leave()
+
+    def _keep(self, connection: sqlite3.Connection) -> bool:
         with _lock:
             kept = _kept[os.getpid(), str(self.settings_dict["NAME"])]
-            if len(kept) < MOST_KEPT and not connection.in_transaction and not self.errors_occurred:
+            fits = len(kept) < MOST_KEPT and not connection.in_transaction and not self.errors_occurred
+            if fits:
                 kept.append(connection)
-                return
-        super()._close()  # type: ignore[misc]  # django-stubs does not know it
+            return fits
+
+
+class _Cursor(base.SQLiteCursorWrapper):
+    """A write outside of a transaction goes through the gate by itself."""
+
+    gate: Gate
+
+    def execute(self, query: str, params: Any = None) -> Any:
+        if self.connection.in_transaction or not query.startswith(_WRITES) or not self.gate.enter():
+            return super().execute(query, params)
+        try:
+            return super().execute(query, params)
+        finally:
+            self.gate.leave()

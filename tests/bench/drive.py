@@ -39,6 +39,7 @@ def main(command: str, debates: int, turns: int) -> None:
     started = time.monotonic()
     for pk in made:
         enqueue(pk)
+    print("enqueued", time.monotonic() - started, flush=True)
     while Conversation.objects.filter(status__in=Conversation.ACTIVE).exists():
         time.sleep(0.2)
     took = time.monotonic() - started

@@ -94,7 +94,7 @@ def test_messages_carry_what_came_of_checking_their_citations(api: Client, debat
 
 
 def test_a_citation_has_the_documented_parts(debate: Conversation) -> None:
-    marks = checked(debate.pk, "Zoos saved 40 kinds of frogs [S9].")
+    marks = checked(debate, "Zoos saved 40 kinds of frogs [S9].")
     assert {name for mark in marks for name in mark} == set(CitationSerializer().fields)
     verdicts: Any = CitationSerializer().fields["verdict"]
     assert {mark["verdict"] for mark in marks} <= set(verdicts.choices)
