@@ -5,6 +5,7 @@ of its own, so each would begin by connecting.
 
 import threading
 from collections.abc import Collection
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -56,12 +57,10 @@ def _connected(configuration: str) -> BaseCache:
 def glance(keys: Collection[str]) -> dict[str, Any]:
     """What the cache had for them at most `GLANCE_S` ago, for what every request asks; None for what it had not.
 
-    What this process writes is seen at once if it calls `forgetGLANCES`. Raises what `shared().get_many` raises."""
+    What this process writes is seen at once if it calls `forget_glances`. Raises what `shared().get_many` raises."""
     configuration = _configuration()
-    with _lock:
-        seen = {key: GLANCES[configuration, key] for key in keys if (configuration, key) in GLANCES}
-    if len(seen) == len(keys):
-        return seen
+    with _lock, suppress(KeyError):
+        return {key: GLANCES[configuration, key] for key in keys}
     found = shared().get_many(keys)
     seen = {key: found.get(key) for key in keys}
     with _lock:
@@ -70,6 +69,8 @@ def glance(keys: Collection[str]) -> dict[str, Any]:
 
 
 def forget_glances(keys: Collection[str]) -> None:
+    configuration = _configuration()
     with _lock:
         for key in keys:
-            GLANCES.pop((_configuration(), key), None)
+            with suppress(KeyError):
+                del GLANCES[configuration, key]
