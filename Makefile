@@ -46,7 +46,7 @@ check: $(VENV)/installed-dev  ## style, types, architecture, migrations, deploym
 	$(BANDIT) --recursive $(SOURCES)
 	$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec docker-compose.yml
 
-bench: $(VENV)/installed-dev  ## the benchmark, as one table
+bench: $(VENV)/installed-dev  ## what it costs beside plain code (ARGS="turn many" for these parts alone)
 	$(BIN)/python -m tests.bench $(ARGS)
 
 lock: $(VENV)/installed-dev  ## compile requirements/ anew from pyproject.toml (ARGS=--upgrade: to the newest)

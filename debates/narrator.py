@@ -1,13 +1,15 @@
-"""Turns the runner's events into what viewers are told, at most about ten times a second."""
+"""Turns the runner's events into what viewers are told, as often as a stream hands words over."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from debates.events import Event, ReasoningDelta, TextDelta, TurnRestarted, TurnStarted, Waiting
 from debates.live import Notice
+from providers.base import HURRY_S
 from tools_app.base import CallEnded, CallStarted, Phase
 
-TEXT_INTERVAL_S = 0.1
+# Less than for how long a stream gathers words, so that none of what it hands over is left for the next time.
+TEXT_INTERVAL_S = 0.8 * HURRY_S
 WAITING_INTERVAL_S = 1.0
 
 

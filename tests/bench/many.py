@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -25,13 +24,14 @@ WORKER = "celery -A agentchat worker --pool threads --without-gossip --without-m
 
 @dataclass(frozen=True)
 class Job:
-    """`reply_s` is the time of one reply, which comes in `chunks`."""
+    """`reply_s` is the time of one reply, which comes in `chunks`; `stamped` ones tell when they were sent."""
 
     debates: int
     turns: int
     reply_s: float
     chunks: int = 1
     workers: int = 1
+    stamped: bool = False
 
     @property
     def ideal_s(self) -> float:
@@ -40,13 +40,11 @@ class Job:
 
 @dataclass(frozen=True)
 class Took:
-    """`share` of the ideal; CPU a turn; memory and descriptors a debate, beside the idle workers."""
+    """`share` of the ideal; CPU a turn, of all workers."""
 
     seconds: float
     share: float
     cpu_ms: float
-    rss_kb: float = 0
-    descriptors: float = 0
 
 
 @contextmanager
@@ -55,6 +53,7 @@ def model_server(job: Job) -> Iterator[str]:
     delay_ms = 0 if gaps else job.reply_s * 1000
     gap_ms = job.reply_s * 1000 / gaps if gaps else 0
     options = ["--delay-ms", str(delay_ms), "--gap-ms", str(gap_ms), "--chunks", str(job.chunks)]
+    options += ["--stamped"] * job.stamped
     command = [sys.executable, "-m", "tests.fakes.model_server", *options]
     with subprocess.Popen(command, cwd=BASE_DIR, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
@@ -84,46 +83,58 @@ def environment(url: str, redis_url: str, folder: str, threads: int) -> dict[str
     }
 
 
-def play(job: Job) -> Took:
+@dataclass(frozen=True)
+class Site:
+    """Workers of an installation of its own, with a model server beside them."""
+
+    job: Job
+    environment: dict[str, str]
+    workers: list[psutil.Process]
+
+    def drive(self, command: str, debates: int | None = None) -> None:
+        told = [command, str(debates or self.job.debates), str(self.job.turns)]
+        subprocess.run(
+            [sys.executable, "-m", "tests.bench.drive", *told], cwd=BASE_DIR, env=self.environment, check=True
+        )
+
+    def cpu_s(self) -> float:
+        times = [worker.cpu_times() for worker in self.workers]
+        return float(sum(one.user + one.system for one in times))
+
+    def rss_kb(self) -> float:
+        return float(sum(worker.memory_info().rss for worker in self.workers)) / 1024
+
+    def descriptors(self) -> int:
+        return sum(worker.num_fds() for worker in self.workers)
+
+
+@contextmanager
+def site(job: Job) -> Iterator[Site]:
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="many-"))
         valkey = ValkeyServer(Path(folder))
         valkey.start()
         stack.callback(valkey.stop)
         url = stack.enter_context(model_server(job))
-        threads = -(-job.debates // job.workers) + 8
-        own = environment(url, valkey.url, folder, threads)
-        _driver("prepare", job, own)
-        workers = [stack.enter_context(_worker(own, number)) for number in range(job.workers)]
-        _driver("wait-for-workers", job, own)
-        idle = [_resources(worker) for worker in workers]
-        cpu_before = sum(_cpu_s(worker) for worker in workers)
-        driver = subprocess.Popen(
-            [sys.executable, "-m", "tests.bench.drive", "play", *_told(job)], cwd=BASE_DIR, env=own
-        )
-        peak = [idle]
-        while driver.poll() is None:
-            time.sleep(0.5)
-            peak.append([_resources(worker) for worker in workers])
-        assert driver.returncode == 0
-        cpu_s = sum(_cpu_s(worker) for worker in workers) - cpu_before
-        took = float((Path(folder) / "took").read_text())
-        rss = max(sum(r for r, _ in one) for one in peak) - sum(r for r, _ in idle)
-        fds = max(sum(f for _, f in one) for one in peak) - sum(f for _, f in idle)
-    turns = job.debates * job.turns
-    return Took(took, job.ideal_s / took, cpu_s / turns * 1000, rss / 1024 / job.debates, fds / job.debates)
+        own = environment(url, valkey.url, folder, -(-job.debates // job.workers) + 8)
+        Site(job, own, []).drive("prepare")
+        workers = [stack.enter_context(worker(own, number)) for number in range(job.workers)]
+        here = Site(job, own, workers)
+        here.drive("wait-for-workers")
+        yield here
 
 
-def _told(job: Job) -> list[str]:
-    return [str(job.debates), str(job.turns)]
-
-
-def _driver(command: str, job: Job, own: dict[str, str]) -> None:
-    subprocess.run([sys.executable, "-m", "tests.bench.drive", command, *_told(job)], cwd=BASE_DIR, env=own, check=True)
+def play(job: Job) -> Took:
+    with site(job) as here:
+        before = here.cpu_s()
+        here.drive("play")
+        cpu_s = here.cpu_s() - before
+        took = float((Path(here.environment["VAR_DIR"]) / "took").read_text())
+    return Took(took, job.ideal_s / took, cpu_s / (job.debates * job.turns) * 1000)
 
 
 @contextmanager
-def _worker(own: dict[str, str], number: int) -> Iterator[psutil.Process]:
+def worker(own: dict[str, str], number: int) -> Iterator[psutil.Process]:
     command = [sys.executable, "-m", *WORKER.split(), "-n", f"bench{number}@local"]
     process = subprocess.Popen(command, cwd=BASE_DIR, env=own, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
@@ -136,49 +147,29 @@ def _worker(own: dict[str, str], number: int) -> Iterator[psutil.Process]:
             process.kill()
 
 
-def _cpu_s(process: psutil.Process) -> float:
-    times = process.cpu_times()
-    return float(times.user + times.system)
-
-
-def _resources(process: psutil.Process) -> tuple[int, int]:
-    return process.memory_info().rss, process.num_fds()
-
-
 def floor(job: Job) -> Took:
     """Of the same job without any of this program."""
     with model_server(job) as url:
         kind = "streamed" if job.chunks > 1 else "whole"
-        command = [sys.executable, "-m", "tests.bench.plain_many", url, *_told(job), kind]
+        command = [sys.executable, "-m", "tests.bench.plain_many", url, str(job.debates), str(job.turns), kind]
         done = subprocess.run(command, cwd=BASE_DIR, check=True, capture_output=True, text=True)
     found = json.loads(done.stdout.splitlines()[-1])
     return Took(found["seconds"], job.ideal_s / found["seconds"], found["cpu_ms"])
 
 
-# A debate has to begin and end too, so that the share is of more than a few turns.
 JOBS = (
     Job(50, 10, 0.2),
     Job(50, 10, 0.2, workers=2),
     Job(200, 10, 0.2, workers=2),
-    Job(1000, 4, 0.2, workers=2),
-    Job(1000, 4, 10.0, chunks=40, workers=2),
+    Job(1000, 10, 0.2, workers=2),
+    Job(1000, 10, 10.0, chunks=40, workers=2),
 )
+COLUMNS = ("debates x turns", "reply", "workers", "seconds", "ideal", "share", "floor's", "CPU ms a turn", "floor's")
 
 
 def main() -> None:
-    title = f"Debates at once, through Celery; {os.environ.get('DATABASE_URL', 'sqlite').partition(':')[0]}"
-    columns = (
-        "debates x turns",
-        "reply",
-        "workers",
-        "seconds",
-        "ideal",
-        "share",
-        "floor's",
-        "CPU ms a turn",
-        "floor's",
-    )
-    table = Table(*columns, "KB a debate", "descriptors", title=title)
+    database = os.environ.get("DATABASE_URL", "sqlite").partition(":")[0]
+    table = Table(*COLUMNS, title=f"Debates at once, through Celery, on {database}")
     for job in JOBS:
         ours, plain = play(job), floor(job)
         table.add_row(
@@ -191,10 +182,8 @@ def main() -> None:
             f"{plain.share:.0%}",
             f"{ours.cpu_ms:.1f}",
             f"{plain.cpu_ms:.1f}",
-            f"{ours.rss_kb:.0f}",
-            f"{ours.descriptors:.1f}",
         )
-    Console(width=140).print(table)
+    Console(width=120).print(table)
 
 
 if __name__ == "__main__":

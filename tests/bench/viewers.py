@@ -34,11 +34,12 @@ SENT_AT = re.compile(rb"@(\d+)@")
 
 @dataclass
 class Viewer:
-    """One stream; keeps how late the words came in `late_ms`."""
+    """One stream; keeps how late the words came in `late_ms`, each when it is seen for the first time."""
 
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
     late_ms: list[float] = field(default_factory=list)
+    newest: int = 0
 
     async def listen(self) -> None:
         rest = b""
@@ -46,8 +47,9 @@ class Viewer:
             now = time.monotonic_ns()
             *whole, rest = (rest + some).split(b"\n\n")
             for event in whole:
-                if found := SENT_AT.search(event):
-                    self.late_ms.append((now - int(found[1])) / 1e6)
+                new = [at for at in map(int, SENT_AT.findall(event)) if at > self.newest]
+                self.late_ms += [(now - at) / 1e6 for at in new]
+                self.newest = max([self.newest, *new])
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,11 @@ class Site:
         assert b" 200 " in head.splitlines()[0], head
         await reader.readuntil(b"event: status")
         return Viewer(reader, writer)
+
+    def start_debates(self, debates: int, turns: int) -> list[str]:
+        command = [sys.executable, "-m", SITE, "start", str(debates), str(turns)]
+        started: list[str] = json.loads(subprocess.check_output(command, env=self.environment))
+        return started
 
     async def viewers(self, paths: list[str]) -> list[Viewer]:
         gate = asyncio.Semaphore(AT_ONCE)
@@ -91,11 +98,11 @@ class Site:
 
 
 @contextmanager
-def site(debates: int) -> Iterator[Site]:
+def site(debates: int, model_url: str = "http://127.0.0.1:9") -> Iterator[Site]:
     with tempfile.TemporaryDirectory(prefix="viewers-") as folder:
         valkey = ValkeyServer(Path(folder))
         valkey.start()
-        own = environment("http://127.0.0.1:9", valkey.url, folder, 1) | {"HTTPS_ONLY": "0"}
+        own = environment(model_url, valkey.url, folder, 20) | {"HTTPS_ONLY": "0"}
         made = json.loads(subprocess.check_output([sys.executable, "-m", SITE, "prepare", str(debates)], env=own))
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -201,7 +208,7 @@ def _cpu_s(process: psutil.Process) -> float:
     return float(times.user + times.system)
 
 
-def _p50_p99(values: list[float]) -> tuple[float, float]:
+def p50_p99(values: list[float]) -> tuple[float, float]:
     return statistics.median(values), statistics.quantiles(values, n=100)[-1]
 
 
@@ -224,7 +231,7 @@ def print_watched(rows: dict[str, Watched]) -> None:
     table = Table("from the worker to the viewer", "p50 ms", "p99 ms", "arrived", "CPU s", "CPU ratio", title=title)
     (plain, *_) = rows.values()
     for name, seen in rows.items():
-        p50, p99 = _p50_p99(seen.late_ms)
+        p50, p99 = p50_p99(seen.late_ms)
         figures = (f"{p50:.1f}", f"{p99:.1f}", f"{seen.share:.0%}", f"{seen.cpu_s:.1f}")
         table.add_row(name, *figures, f"{seen.cpu_s / plain.cpu_s:.1f}")
     Console(width=120).print(table)

@@ -29,6 +29,18 @@ def prepare(debates: int) -> None:
     print(json.dumps({"debates": made, "session": client.cookies["sessionid"].value, "token": token}))
 
 
+def start(debates: int, turns: int) -> None:
+    from django.contrib.auth.models import User  # noqa: PLC0415  needs the settings
+
+    from debates.proposals import DebateProposal, SeatProposal  # noqa: PLC0415
+    from debates.services import create_debate  # noqa: PLC0415
+
+    owner = User.objects.get(username="bench")
+    ada, bo = (SeatProposal(system_prompt=f"You are {name}.") for name in ("Ada", "Bo"))
+    proposal = DebateProposal("Tax?", ada, bo, turns // 2, tools=[], stop_phrases=[])
+    print(json.dumps([str(create_debate(owner, proposal).conversation.pk) for _ in range(debates)]))
+
+
 def speak(debate: uuid.UUID, events: int, per_second: int) -> None:
     """Each text begins with the moment of its sending; that clock is the same for all processes of a machine."""
     from debates import live  # noqa: PLC0415  needs the settings
@@ -45,5 +57,7 @@ if __name__ == "__main__":
     django.setup()
     if sys.argv[1] == "prepare":
         prepare(int(sys.argv[2]))
+    elif sys.argv[1] == "start":
+        start(int(sys.argv[2]), int(sys.argv[3]))
     else:
         speak(uuid.UUID(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))

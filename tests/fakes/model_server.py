@@ -23,12 +23,13 @@ from typing import Any, Self
 
 from tests.fakes import model_protocols
 
-Piece = str | Mapping[str, Any] | bytes
+Piece = str | Mapping[str, Any] | bytes | Callable[[], str]
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """`chunks`: a string is text, a mapping an event of the protocol as it is, bytes go out untouched.
+    """`chunks`: a string is text, a mapping an event of the protocol as it is, bytes go out untouched; what is called
+    tells its text when it is sent.
 
     The end of the reply is added unless `finish` is None; a `body` replaces all of it by one plain answer. `hang` keeps
     silent until the client leaves and `cut` drops the connection: "headers" before the status line, "end" after the
@@ -182,7 +183,8 @@ class _Connection(asyncio.Protocol):
             if number and reply.gap_s:
                 self._flush()
                 await asyncio.sleep(reply.gap_s)
-            self._add_chunk(chunk if isinstance(chunk, bytes) else protocol.event(request.body, chunk))
+            said = chunk() if callable(chunk) else chunk
+            self._add_chunk(said if isinstance(said, bytes) else protocol.event(request.body, said))
         self._flush()
         if reply.hang == "end":
             await _silence(float("inf"))
@@ -224,14 +226,29 @@ def sentences(delay_s: float = 0, words: int = 40, gap_s: float = 0) -> Callable
     return script
 
 
+def stamp() -> str:
+    """The moment, on the monotonic clock, as a word."""
+    return f" @{time.monotonic_ns()}@"
+
+
+def stamps(count: int, gap_s: float) -> Callable[[Request], Reply]:
+    """A script whose every word tells when it was sent."""
+    return lambda request: Reply(["Now:", *[stamp] * count], gap_s=gap_s)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="A scripted model server.")
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--delay-ms", type=float, default=0)
     parser.add_argument("--chunks", type=int, default=40)
     parser.add_argument("--gap-ms", type=float, default=0, help="between two chunks")
+    parser.add_argument("--stamped", action="store_true", help="words that tell when they were sent")
     options = parser.parse_args()
-    server = ModelServer(sentences(options.delay_ms / 1000, options.chunks, options.gap_ms / 1000), options.port)
+    gap_s = options.gap_ms / 1000
+    said = (
+        stamps(options.chunks, gap_s) if options.stamped else sentences(options.delay_ms / 1000, options.chunks, gap_s)
+    )
+    server = ModelServer(said, options.port)
     print(server.url, flush=True)
     server.run()
 
