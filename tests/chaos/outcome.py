@@ -36,16 +36,19 @@ class Outcome:
         return self.faults
 
     def measure_resumption(self, killed_at: float, blow: Blow) -> float:
-        """From `killed_at`, on the wall clock, in the debates whose replies the blow broke off."""
+        """From `killed_at`, on the wall clock, in the debates whose replies the blow broke off and that went on."""
         hit = {
             asked.debate
             for asked in self.stage.script.asked
             if not asked.request.ended and blow.begin <= asked.request.left_at <= blow.end + 1
         }
         spoken = books.said_first_after(killed_at)
-        waited = [spoken[debate.id] - killed_at for debate in self.stage.person.debates if debate.number in hit]
+        waited = [spoken[debate.id] - killed_at for debate in self._going_on() if debate.number in hit]
         self.resumed_s = max([*waited, self.resumed_s or 0])
         return self.resumed_s
+
+    def _going_on(self) -> list[Debate]:
+        return [debate for debate in self.stage.person.debates if debate.due == "FINISHED"]
 
     def as_row(self) -> dict[str, Any]:
         return {

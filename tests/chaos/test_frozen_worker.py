@@ -1,6 +1,6 @@
 """A worker stands still in mid-sentence, is believed dead, and comes back when another has gone on.
 
-The control: without the fence and the unique constraint the same scenario doubles turns, and the verdict says so.
+The control: without the fence and the unique constraints the same scenario doubles turns, and the verdict says so.
 """
 
 import pytest
@@ -35,18 +35,18 @@ def freeze_until_another_has_gone_on(stage: Stage, app: str = "agentchat") -> No
 
 
 @chaos
-@pytest.mark.parametrize("constraint", ["kept", "dropped"])
-def test_what_it_still_has_in_hand_is_not_stored(stage: Stage, outcome: Outcome, constraint: str) -> None:
+@pytest.mark.parametrize("constraints", ["kept", "dropped"])
+def test_what_it_still_has_in_hand_is_not_stored(stage: Stage, outcome: Outcome, constraints: str) -> None:
     """The fence alone sees to it."""
-    if constraint == "dropped":
-        books.drop_the_constraint()
+    if constraints == "dropped":
+        books.drop_the_constraints()
     freeze_until_another_has_gone_on(stage)
     assert outcome.conclude() == []
 
 
 @pytest.mark.parametrize("database", DATABASES, indirect=True)
-def test_without_fence_and_constraint_turns_are_doubled(stage: Stage, outcome: Outcome) -> None:
-    books.drop_the_constraint()
+def test_without_fence_and_constraints_turns_are_doubled(stage: Stage, outcome: Outcome) -> None:
+    books.drop_the_constraints()
     freeze_until_another_has_gone_on(stage, UNFENCED)
     found = outcome.conclude(within_s=20)
     outcome.figures.append(CONTROL)
@@ -55,7 +55,7 @@ def test_without_fence_and_constraint_turns_are_doubled(stage: Stage, outcome: O
 
 @chaos
 def test_without_the_fence_alone_debates_fail(stage: Stage, outcome: Outcome) -> None:
-    """The constraint keeps the second message out; but nobody had foreseen that it came."""
+    """The constraints keep the second message out; but nobody had foreseen that it came."""
     freeze_until_another_has_gone_on(stage, UNFENCED)
     found = outcome.conclude(within_s=20)
     outcome.figures.append(CONTROL)
