@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from unittest.mock import patch
 
 from django.db import connections
 from django.db.models import Count
@@ -73,8 +74,10 @@ def requests_under_way() -> int:
 
 def drop_the_constraints() -> None:
     """From now on the database takes the same turn more than once."""
-    with _released(), connections[ALIAS].schema_editor() as editor:
-        for constraint in Message._meta.constraints:
+    # For SQLite a condition makes it an index. To remove the others it makes the table anew, with what the model has.
+    constraints = sorted(Message._meta.constraints, key=lambda one: not getattr(one, "condition", None))
+    with _released(), patch.object(Message._meta, "constraints", []), connections[ALIAS].schema_editor() as editor:
+        for constraint in constraints:
             editor.remove_constraint(Message, constraint)
 
 
