@@ -41,9 +41,11 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return cursor
 
     def _gate(self) -> Gate:
-        name = str(self.settings_dict["NAME"])
+        key = os.getpid(), str(self.settings_dict["NAME"])
         with _lock:
-            return _gates.setdefault((os.getpid(), name), Gate(f"{name}-gate"))
+            if key not in _gates:
+                _gates[key] = Gate(f"{key[1]}-gate")
+            return _gates[key]
 
     def _start_transaction_under_autocommit(self) -> None:
         gate = self._gate()
