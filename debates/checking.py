@@ -133,9 +133,14 @@ def _provider_and_model(faults: _Faults, seat: str, provider: str, model: str) -
     except ProviderError:
         return provider, model  # its server is not up now; the debate will say so if it still is not when it starts
     if known and model not in known:
-        remedy = _HOW_TO_GET.get(provider, "").format(model=model)
-        faults.add(f"{seat}.model", f"{provider} has no model {model!r}.{_closest(model, known)}{remedy}")
+        faults.add(f"{seat}.model", not_listed(provider, model, known))
     return provider, model
+
+
+def not_listed(provider: str, model: str, known: Iterable[str]) -> str:
+    """For the person, with what to do."""
+    remedy = _HOW_TO_GET.get(provider, "").format(model=model)
+    return f"{provider} has no model {model!r}.{_closest(model, known)}{remedy}"
 
 
 def _closest(word: str, known: Iterable[str]) -> str:
