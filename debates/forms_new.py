@@ -7,6 +7,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.core.exceptions import NON_FIELD_ERRORS
 from django.http import QueryDict
 
 from debates import checking, forms_tools, proposals
@@ -45,6 +46,9 @@ class NewDebate:
         """Whether each field holds something of its kind. What it means is checked when the debate is made."""
         faulty = [form for form in (self.debate, self.agent_a, self.agent_b) if not form.is_valid()]
         return not faulty
+
+    def has_wrong_fields(self) -> bool:
+        return bool(self.debate.errors.keys() - {NON_FIELD_ERRORS} or self.agent_a.errors or self.agent_b.errors)
 
     def check(self) -> None:
         """Name every fault, of kind and of meaning, without making the debate."""
