@@ -10,6 +10,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from debates import footnotes, rendering, usage
 from debates.events import Sender
+from debates.growing import growing_to_html
 from debates.models import Conversation, EndReasonChoices
 from debates.slips import MARKS, Mark
 from tools_app import arguments, cleaning
@@ -30,9 +31,16 @@ LETTERS = {Sender.AGENT_A: "A", Sender.AGENT_B: "B", Sender.MODERATOR: "M"}
 
 
 @register.filter
-def markdown(text: str, limit: int = rendering.LIMIT) -> SafeString:
+def markdown(text: str) -> SafeString:
     # Only an allow-list of tags comes out of to_html.
-    return mark_safe(rendering.to_html(text, limit))  # noqa: S308  # nosec
+    return mark_safe(rendering.to_html(text))  # noqa: S308  # nosec
+
+
+@register.filter
+def growing_markdown(text: str) -> SafeString:
+    """Words that are being spoken."""
+    # As in `markdown`.
+    return mark_safe(growing_to_html(text))  # noqa: S308  # nosec
 
 
 @register.filter

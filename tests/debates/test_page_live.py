@@ -277,6 +277,18 @@ def test_text_in_progress_cannot_pose_as_another_event(alice: User) -> None:
     assert "<script>" not in frame
 
 
+def test_a_long_speech_is_formatted_while_it_is_spoken(alice: User) -> None:
+    text = "Zoos keep `studbooks`, and **many** of them.\n\n" * 100
+    frame = _frames(make_debate(alice), Notice("text", {"round": 1, "sender": "AGENT_A", "text": text}))[0]
+    assert (frame.count("<code>studbooks</code>"), frame.count("<strong>many</strong>")) == (100, 100)
+
+
+def test_what_is_to_be_typed_is_marked_in_a_note_too(alice: User) -> None:
+    told = BEGUN | {"note": "It is away. Start it with `ollama <serve>`."}
+    frame = _frames(make_debate(alice), Notice("turn", told))[0]
+    assert "Start it with <code>ollama &lt;serve&gt;</code>." in frame
+
+
 def test_a_new_round_shows_in_the_header(alice: User) -> None:
     text = {"round": 2, "sender": "AGENT_A", "text": "Well."}
     first, second = _frames(make_debate(alice), Notice("text", text), Notice("text", text))
