@@ -8,7 +8,7 @@ from django import template
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from debates import footnotes, rendering, usage
+from debates import budget, footnotes, rendering, usage
 from debates.events import Sender
 from debates.growing import growing_to_html
 from debates.models import Conversation, EndReasonChoices
@@ -21,6 +21,7 @@ register.filter("footnotes", footnotes.footnotes)
 register.filter("anchor", footnotes.anchor)
 register.filter("sign", footnotes.sign_of)
 register.filter("visible", cleaning.visible)
+register.filter("is_about_the_budget", budget.is_about_it)
 register.filter("usage", usage.figures)
 register.filter("message_cost", usage.message_cost)
 register.filter("stand_in", usage.stand_in)
