@@ -50,13 +50,14 @@ class NewDebate:
     def has_wrong_fields(self) -> bool:
         return bool(self.debate.errors.keys() - {NON_FIELD_ERRORS} or self.agent_a.errors or self.agent_b.errors)
 
-    def check(self) -> None:
-        """Name every fault, of kind and of meaning, without making the debate."""
+    def check(self) -> bool:
+        """Name every fault, of kind and of meaning, without making the debate. Whether there is none."""
         self.is_valid()
         try:
             checking.checked(self.proposal(), self._owner)
         except InvalidDebate as error:
             self.add_faults(error.fields)
+        return self.is_valid()
 
     def proposal(self) -> DebateProposal:
         given = self.debate.cleaned_data

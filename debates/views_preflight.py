@@ -10,7 +10,7 @@ from django.http import HttpResponse
 from django.template.loader import render_to_string
 from django.views.decorators.http import require_POST
 
-from debates.errors import DebateError, InvalidDebate
+from debates.errors import DebateError
 from debates.forms_new import NewDebate
 from debates.money import dollars
 from debates.preflight.check import preflight
@@ -45,14 +45,10 @@ def check(request: HtmxRequest) -> HttpResponse:
 
 def _card(person: User, form: NewDebate, *, oob: bool) -> str | None:
     """None: the form has the faults, all of them at once."""
-    if not form.is_valid():
-        form.check()
+    if not form.check():
         return None
     try:
         found = preflight(person, form.proposal())
-    except InvalidDebate as error:
-        form.add_faults(error.fields)
-        return None
     except DebateError as error:
         return render_to_string("debates/_preflight.html", {"refusal": str(error)})
     return render_to_string("debates/_preflight.html", _told(found) | {"oob": oob})

@@ -151,6 +151,16 @@ def test_faults_are_shown_beside_their_fields(page: Client, scripted: ScriptedPr
     assert scripted.requests == []
 
 
+def test_a_model_that_its_server_does_not_list_is_named_beside_its_field(
+    page: Client, scripted: ScriptedProvider
+) -> None:
+    response = page.post(CHECK, TYPED | {"agent_b-model": "scriptd"}, headers=HTMX)
+    assert response["HX-Retarget"] == "#new-debate"
+    _, _, beside = response.content.decode().partition('id="id_agent_b-model_error"')
+    assert "Did you mean: scripted?" in beside.partition("</div>")[0]
+    assert scripted.requests == []
+
+
 @pytest.mark.parametrize("headers", [HTMX, {}])
 def test_a_form_with_faults_says_what_was_not_done(
     page: Client, scripted: ScriptedProvider, headers: dict[str, str]
