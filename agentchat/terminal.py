@@ -1,6 +1,8 @@
 """How a debate looks in a terminal."""
 
 import json
+import re
+from math import ceil
 from typing import Any
 
 from rich.console import Console
@@ -28,7 +30,9 @@ class Screen:
         self._console = Console(highlight=False)
         self._names = {seat.sender: seat.name for seat in conversation.seats.all()}
         self._max_rounds = conversation.max_rounds
-        self._printed = self._note = self._used = ""
+        self._printed = self._failure = self._used = ""
+        self._told: set[str] = set()
+        self._waits: dict[str, int] = {}
         self._acting = acting_tools()
         self._cited: dict[str, str] = {}
         self._console.print(Text(conversation.topic, style="bold"))
@@ -69,15 +73,38 @@ class Screen:
             self._dim(self._used)
 
     def _turn(self, data: dict[str, Any]) -> None:
-        """The note once, however often it is told."""
-        if data["note"] and data["note"] != self._note:
-            self._break_line()
-            self._dim(f"  {data['note']}")
-        elif data["waiting_s"] == 0 and not data["note"]:
+        if data["waiting_s"] == 0:
+            self._failure = data["note"]
+        if data["note"]:
+            self._once(data["note"])
+            self._wait(data["model"], data)
+        elif data["waiting_s"] == 0:
             side = f"\n{self._names[data['sender']]}, round {data['round']} of {self._max_rounds}"
             self._console.print(Text(side, style=f"bold {COLOURS[data['sender']]}"))
             self._printed = ""
-        self._note = data["note"]
+            self._told.clear()
+            self._waits.clear()
+
+    def _wait(self, model: str, data: dict[str, Any]) -> None:
+        """What is done about a failure. A wait is news when it is much longer than those before."""
+        if data["retry_in_s"] is not None:
+            left_s = max(1, ceil(data["retry_in_s"]))
+            if left_s >= 2 * self._waits.get(model, 0):
+                self._waits[model] = left_s
+                self._aside(f"asking {model} again and again, next in {left_s} s")
+        elif data["waiting_s"] and data["note"] == self._failure:
+            self._once(f"{model} is thinking" if data["thinking"] else f"waiting for {model}")
+
+    def _once(self, line: str) -> None:
+        """In a turn, however often it is told. Another number in it is no news."""
+        kind = re.sub(r"(?<!\S)\d[\d.]*", "", line)  # that of a model's name is
+        if kind not in self._told:
+            self._told.add(kind)
+            self._aside(line)
+
+    def _aside(self, line: str) -> None:
+        self._break_line()
+        self._dim(f"  {line}")
 
     def _break_line(self) -> None:
         """A word that stood before was no speech yet."""

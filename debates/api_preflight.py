@@ -23,7 +23,8 @@ class PreflightView(APIView):
     @extend_schema(
         summary="Check a debate before it starts",
         description="Takes what starts one, asks its models for a word each, which can take up to about 15 s, and "
-        "estimates what it will use. Nothing is created.",
+        "estimates what it will use. Nothing is created. A model that its server does not list is one of the problems; "
+        "other wrong fields are refused as when a debate is started.",
         request=DebateInput,
         responses={200: PreflightSerializer, **dict.fromkeys((400, 401, 413, 415, 503), ErrorSerializer)},
     )

@@ -7,6 +7,9 @@ from debates.money import dollars
 from providers.base import ProviderError
 from providers.used import Used
 
+# Of each sentence that `exceeded` says.
+_BEGINNINGS = ("The budget of ", "The budget is in money")
+
 
 class BudgetUsedUp(ProviderError):
     """No model is at fault, and none is asked in another's place."""
@@ -43,3 +46,8 @@ def exceeded(budget: Budget, used: Used) -> str:
     if budget.minutes is not None and used.seconds >= 60 * budget.minutes:
         return f"The budget of {budget.minutes:,} minutes is used up. Raise it to go on."
     return ""
+
+
+def is_about_it(sentence: str) -> bool:
+    """Whether `exceeded` said this, of whatever limits and sums."""
+    return sentence.startswith(_BEGINNINGS)

@@ -36,19 +36,22 @@ _HOW_TO_GET = {"ollama": " To get it, run `ollama pull {model}`."}
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})?")
 
 
-class _Faults(dict[str, list[str]]):
+class Faults(dict[str, list[str]]):
     def add(self, name: str, sentence: str) -> None:
         self.setdefault(name, []).append(sentence)
 
 
-def checked(proposal: DebateProposal, owner: User) -> DebateProposal:
-    """The proposal cleaned and filled with defaults. Raises `InvalidDebate` naming every wrong field."""
-    faults = _Faults()
+def checked(proposal: DebateProposal, owner: User, unlisted: Faults | None = None) -> DebateProposal:
+    """The proposal cleaned and filled with defaults. Raises `InvalidDebate` naming every wrong field.
+
+    `unlisted`: takes the models that their servers do not list, which else are faults like all others."""
+    faults = Faults()
+    models = faults if unlisted is None else unlisted
     complete = replace(
         proposal,
         topic=_text(faults, "topic", clean_line(proposal.topic), TOPIC_LIMIT, "what the agents shall argue about"),
-        agent_a=_seat(faults, "agent_a", proposal.agent_a, owner, "Agent A"),
-        agent_b=_seat(faults, "agent_b", proposal.agent_b, owner, "Agent B"),
+        agent_a=_seat(faults, models, "agent_a", proposal.agent_a, owner, "Agent A"),
+        agent_b=_seat(faults, models, "agent_b", proposal.agent_b, owner, "Agent B"),
         max_rounds=_rounds(faults, proposal.max_rounds),
         language=_language(faults, proposal.language),
         stop_phrases=_phrases(faults, proposal.stop_phrases),
@@ -64,7 +67,7 @@ def checked(proposal: DebateProposal, owner: User) -> DebateProposal:
 
 def check_budget(limits: Mapping[str, Any]) -> None:
     """Raises `InvalidDebate` naming every wrong limit, and when there is none."""
-    faults = _Faults()
+    faults = Faults()
     if not limits:
         faults.add("budget_tokens", f"Give at least one of: {', '.join(BUDGET_LIMITS)}.")
     for name, value in limits.items():
@@ -73,7 +76,7 @@ def check_budget(limits: Mapping[str, Any]) -> None:
         raise InvalidDebate(faults)
 
 
-def _text(faults: _Faults, name: str, value: str, limit: int, wanted: str) -> str:
+def _text(faults: Faults, name: str, value: str, limit: int, wanted: str) -> str:
     if is_blank(value):
         faults.add(name, f"This is empty. Say {wanted}.")
     elif len(value) > limit:
@@ -81,7 +84,7 @@ def _text(faults: _Faults, name: str, value: str, limit: int, wanted: str) -> st
     return value
 
 
-def _seat(faults: _Faults, name: str, seat: SeatProposal, owner: User, fallback: str) -> SeatProposal:
+def _seat(faults: Faults, models: Faults, name: str, seat: SeatProposal, owner: User, fallback: str) -> SeatProposal:
     persona = _persona(faults, f"{name}.persona", seat.persona, owner)
     prompt = clean_text(seat.system_prompt) or (compose_prompt(persona) if persona else "")
     if not seat.persona or persona:
@@ -93,7 +96,7 @@ def _seat(faults: _Faults, name: str, seat: SeatProposal, owner: User, fallback:
             "who this agent is and what it holds, or pick a persona",
         )
     display_name = clean_line(seat.name) or (persona.name if persona else fallback)
-    provider, model = _provider_and_model(faults, name, clean_line(seat.provider), clean_line(seat.model))
+    provider, model = _provider_and_model(faults, models, name, clean_line(seat.provider), clean_line(seat.model))
     return replace(
         seat,
         name=_text(faults, f"{name}.name", display_name, NAME_LIMIT, "what the agent is called"),
@@ -106,7 +109,7 @@ def _seat(faults: _Faults, name: str, seat: SeatProposal, owner: User, fallback:
     )
 
 
-def _persona(faults: _Faults, name: str, slug: str, owner: User) -> Persona | None:
+def _persona(faults: Faults, name: str, slug: str, owner: User) -> Persona | None:
     if not slug:
         return None
     offered = Persona.objects.offered_to(owner)
@@ -116,7 +119,7 @@ def _persona(faults: _Faults, name: str, slug: str, owner: User) -> Persona | No
     return persona
 
 
-def _provider_and_model(faults: _Faults, seat: str, provider: str, model: str) -> tuple[str, str]:
+def _provider_and_model(faults: Faults, models: Faults, seat: str, provider: str, model: str) -> tuple[str, str]:
     provider = provider or settings.AI_PROFILE
     if provider not in registry.profiles():
         faults.add(
@@ -133,9 +136,14 @@ def _provider_and_model(faults: _Faults, seat: str, provider: str, model: str) -
     except ProviderError:
         return provider, model  # its server is not up now; the debate will say so if it still is not when it starts
     if known and model not in known:
-        remedy = _HOW_TO_GET.get(provider, "").format(model=model)
-        faults.add(f"{seat}.model", f"{provider} has no model {model!r}.{_closest(model, known)}{remedy}")
+        models.add(f"{seat}.model", not_listed(provider, model, known))
     return provider, model
+
+
+def not_listed(provider: str, model: str, known: Iterable[str]) -> str:
+    """For the person, with what to do."""
+    remedy = _HOW_TO_GET.get(provider, "").format(model=model)
+    return f"{provider} has no model {model!r}.{_closest(model, known)}{remedy}"
 
 
 def _closest(word: str, known: Iterable[str]) -> str:
@@ -147,13 +155,13 @@ def _closest(word: str, known: Iterable[str]) -> str:
     return f" There are: {', '.join(names[:NAMES_LISTED])}{more}." if names else ""
 
 
-def _budget(faults: _Faults, name: str, limit: Any) -> None:
+def _budget(faults: Faults, name: str, limit: Any) -> None:
     most = BUDGET_LIMITS[name]
     if limit is not None and not 0 < limit <= most:
         faults.add(name, f"Give a number above 0, at most {most:,}, or leave it empty for no limit.")
 
 
-def _options(faults: _Faults, name: str, options: Mapping[str, Any]) -> dict[str, Any]:
+def _options(faults: Faults, name: str, options: Mapping[str, Any]) -> dict[str, Any]:
     for key, value in options.items():
         if key not in OPTIONS:
             faults.add(name, f"There is no option {str(key)[:40]!r}. Known are: {', '.join(OPTIONS)}.")
@@ -174,7 +182,7 @@ def _option_fault(option: Option, value: Any) -> str:
     return ""
 
 
-def _rounds(faults: _Faults, rounds: int) -> int:
+def _rounds(faults: Faults, rounds: int) -> int:
     if rounds == 0:
         return int(settings.MAX_ROUNDS_DEFAULT)
     if not 1 <= rounds <= ROUNDS_LIMIT:
@@ -184,14 +192,14 @@ def _rounds(faults: _Faults, rounds: int) -> int:
     return rounds
 
 
-def _language(faults: _Faults, language: str) -> str:
+def _language(faults: Faults, language: str) -> str:
     language = language.strip() or "en"
     if len(language) > 12 or not _LANGUAGE.fullmatch(language):
         faults.add("language", "Give a language code such as en, uk or ru.")
     return language
 
 
-def _phrases(faults: _Faults, phrases: list[str] | None) -> list[str]:
+def _phrases(faults: Faults, phrases: list[str] | None) -> list[str]:
     if phrases is None:
         return list(DEFAULT_STOP_PHRASES)
     cleaned = [line for line in map(clean_line, phrases) if line]
@@ -200,7 +208,7 @@ def _phrases(faults: _Faults, phrases: list[str] | None) -> list[str]:
     return cleaned
 
 
-def _tools(faults: _Faults, names: list[str] | None) -> list[str]:
+def _tools(faults: Faults, names: list[str] | None) -> list[str]:
     """What is not configured stays out by default; who names it learns why it cannot be had."""
     if names is None:
         return tools.default_names()
@@ -213,7 +221,7 @@ def _tools(faults: _Faults, names: list[str] | None) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _tools_mode(faults: _Faults, mode: str) -> str:
+def _tools_mode(faults: Faults, mode: str) -> str:
     mode = mode or ToolsModeChoices.AUTO
     if mode not in ToolsModeChoices.values:
         faults.add("tools_mode", f"Give one of: {', '.join(ToolsModeChoices.values)}.")

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.core.exceptions import NON_FIELD_ERRORS
 from django.http import QueryDict
 
 from debates import checking, forms_tools, proposals
@@ -46,13 +47,17 @@ class NewDebate:
         faulty = [form for form in (self.debate, self.agent_a, self.agent_b) if not form.is_valid()]
         return not faulty
 
-    def check(self) -> None:
-        """Name every fault, of kind and of meaning, without making the debate."""
+    def has_wrong_fields(self) -> bool:
+        return bool(self.debate.errors.keys() - {NON_FIELD_ERRORS} or self.agent_a.errors or self.agent_b.errors)
+
+    def check(self) -> bool:
+        """Name every fault, of kind and of meaning, without making the debate. Whether there is none."""
         self.is_valid()
         try:
             checking.checked(self.proposal(), self._owner)
         except InvalidDebate as error:
             self.add_faults(error.fields)
+        return self.is_valid()
 
     def proposal(self) -> DebateProposal:
         given = self.debate.cleaned_data

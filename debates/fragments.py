@@ -5,15 +5,14 @@ Every piece finds its place by element id, so that a piece that comes twice chan
 
 import json
 import secrets
-from collections.abc import AsyncIterator, Hashable, Mapping
+import time
+from collections.abc import AsyncIterator, Callable, Hashable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
 from django.conf import settings
 from django.template.loader import render_to_string
-from django.utils import timezone
 from django.utils.functional import SimpleLazyObject
 
 from debates import stream
@@ -27,6 +26,8 @@ from tools_app.registry import acting_tools, labels
 
 # Stands for a viewer's own token in what all viewers share, and no text of a model's can know it.
 _ANY_TOKEN = secrets.token_hex(32)
+
+clock: Callable[[], float] = time.monotonic  # tests put their own here
 
 
 @dataclass(frozen=True)
@@ -54,11 +55,11 @@ def state_context(conversation: Conversation) -> dict[str, Any]:
     } | _shown(status_payload(conversation))
 
 
-def _shown(state: Mapping[str, Any]) -> dict[str, Any]:
-    """A state, which is a status as viewers are told it, and what follows from it now."""
+def _shown(state: Mapping[str, Any], age_s: float = 0) -> dict[str, Any]:
+    """A state, which is a status as viewers are told it, and what follows from it `age_s` later."""
     return {
         "state": state,
-        "elapsed_s": _elapsed_s(state),
+        "ran_s": _ran_s(state, age_s),
         "can_pause": state["status"] in Conversation.PAUSABLE,
         "can_resume": state["status"] in Conversation.RESUMABLE and settings.AGENTS_ENABLED,
         "can_stop": state["status"] in Conversation.ACTIVE,
@@ -66,18 +67,19 @@ def _shown(state: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _elapsed_s(state: Mapping[str, Any]) -> int | None:
+def _ran_s(state: Mapping[str, Any], age_s: float) -> int | None:
+    """Without its pauses; None before it ran at all."""
     if state["started_at"] is None:
         return None
-    ended = datetime.fromisoformat(state["ended_at"]) if state["ended_at"] else timezone.now()
-    return int((ended - datetime.fromisoformat(state["started_at"])).total_seconds())
+    since = age_s if state["status"] == Conversation.Status.RUNNING else 0
+    return int(state["totals"]["seconds"] + since)
 
 
 class Fragments:
     """The frames of one viewer's page. Once made it needs no database: what changes comes with the notices."""
 
     def __init__(self, conversation: Conversation, csrf_token: str, *, may_approve_exec: bool = False) -> None:
-        self._state = status_payload(conversation)
+        self._state, self._counted_at = status_payload(conversation), clock()
         self._context = state_context(conversation)
         self._context |= {"csrf_token": _ANY_TOKEN, "may_approve_exec": may_approve_exec, "oob": True}
         self._context |= {"acting": acting_tools(), "phases": Phase.__members__, "labels": labels()}
@@ -98,7 +100,7 @@ class Fragments:
             case "status" | "end":
                 return self._changed(notice.data)
             case "totals":
-                self._state["totals"] = notice.data
+                self._state["totals"], self._counted_at = notice.data, clock()
                 return self._render("debates/_totals.html")
             case "turn" | "text" | "tool":
                 return self._speaking(notice)
@@ -108,6 +110,8 @@ class Fragments:
 
     def _changed(self, data: dict[str, Any]) -> str:
         self._state |= data
+        if "totals" in data:
+            self._counted_at = clock()
         return self._render("debates/_state.html")
 
     def _speaking(self, notice: Notice) -> str:
@@ -132,8 +136,8 @@ class Fragments:
         return self._shared("debates/_speaking.html", _frozen(more), self._context | more)
 
     def _render(self, template: str, **more: Any) -> str:
-        shown = _shown(self._state)
-        return self._shared(template, (shown["elapsed_s"], _frozen([self._state, more])), self._context | shown | more)
+        shown = _shown(self._state, clock() - self._counted_at)
+        return self._shared(template, (shown["ran_s"], _frozen([self._state, more])), self._context | shown | more)
 
     def _shared(self, template: str, key: Hashable, context: Mapping[str, Any]) -> str:
         return _drawn(_Piece(template, (self._same_for, key), context)).replace(_ANY_TOKEN, self._csrf_token)

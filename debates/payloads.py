@@ -81,6 +81,7 @@ def totals_payload(used: Used) -> dict[str, Any]:
         "requests": used.requests,
         "failed": used.failed,
         "minutes": round(used.seconds / 60, 1),
+        "seconds": int(used.seconds),
     }
 
 

@@ -41,6 +41,7 @@ class TotalsSerializer(serializers.Serializer[Any]):
     requests = serializers.IntegerField()
     failed = serializers.IntegerField(help_text="Of these requests.")
     minutes = serializers.FloatField(help_text="That it ran, without pauses.")
+    seconds = serializers.IntegerField(help_text="The same, more exactly.")
 
 
 class CitationSerializer(serializers.Serializer[Any]):

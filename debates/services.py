@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 
-from debates import checking, live, personas, proposals, spending, waiting
+from debates import budget, checking, live, personas, proposals, spending, waiting
 from debates.errors import (
     AgentsDisabled,
     AnsweredBefore,
@@ -183,10 +183,10 @@ def extend(conversation: Conversation, *, resume_too: bool = False, **limits: An
     A debate that is running keeps to the new limits from its next request on. Raises `InvalidDebate`, `WrongStatus`,
     `BudgetSpent`, `AgentsDisabled`, `Gone`."""
     checking.check_budget(limits)
-    was_spent = spending.budget_used_up(conversation)
     with transaction.atomic():
         _move(conversation, (*Conversation.ACTIVE, Status.FAILED), "extended", **limits)
-        if was_spent and conversation.error == was_spent:  # what it is paused for may be true no longer
+        # What it is paused for may be true no longer.
+        if conversation.is_active and budget.is_about_it(conversation.error):
             _move(conversation, Conversation.ACTIVE, "extended", error=spending.budget_used_up(conversation))
         if resume_too and conversation.status in Conversation.RESUMABLE:
             resume(conversation)

@@ -1,6 +1,6 @@
 """The page "New debate": three small requests fill it while it is typed in, and one makes the debate."""
 
-from typing import cast
+from typing import Any, cast
 
 from django.conf import settings
 from django.contrib import messages
@@ -133,7 +133,7 @@ def _pairs(offered: list[Persona]) -> list[tuple[Persona, Persona]]:
 
 
 def new_page(
-    request: HttpRequest, form: NewDebate, offered: list[Persona], status: int = 200, **told: str
+    request: HttpRequest, form: NewDebate, offered: list[Persona], status: int = 200, **told: Any
 ) -> HttpResponse:
     context = {
         "form": form,

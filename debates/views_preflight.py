@@ -10,7 +10,7 @@ from django.http import HttpResponse
 from django.template.loader import render_to_string
 from django.views.decorators.http import require_POST
 
-from debates.errors import DebateError, InvalidDebate
+from debates.errors import DebateError
 from debates.forms_new import NewDebate
 from debates.money import dollars
 from debates.preflight.check import preflight
@@ -34,28 +34,24 @@ def check(request: HtmxRequest) -> HttpResponse:
     """To htmx the card alone, or the whole form where something in it is wrong; else the whole page."""
     person, offered = cast(User, request.user), offered_personas(request)
     form = NewDebate(person, offered, data=request.POST)
-    card = _card(person, form)
+    card = _card(person, form, oob=bool(request.htmx))
     if card is None:
-        page = new_page(request, form, offered, status=200 if request.htmx else 422)
+        page = new_page(request, form, offered, status=200 if request.htmx else 422, checking=True)
         page["HX-Retarget"] = page["HX-Reselect"] = "#new-debate"
         page["HX-Reswap"] = "outerHTML show:window:top"
         return page
     return HttpResponse(card) if request.htmx else new_page(request, form, offered, preflight=card)
 
 
-def _card(person: User, form: NewDebate) -> str | None:
+def _card(person: User, form: NewDebate, *, oob: bool) -> str | None:
     """None: the form has the faults, all of them at once."""
-    if not form.is_valid():
-        form.check()
+    if not form.check():
         return None
     try:
         found = preflight(person, form.proposal())
-    except InvalidDebate as error:
-        form.add_faults(error.fields)
-        return None
     except DebateError as error:
         return render_to_string("debates/_preflight.html", {"refusal": str(error)})
-    return render_to_string("debates/_preflight.html", _told(found))
+    return render_to_string("debates/_preflight.html", _told(found) | {"oob": oob})
 
 
 def _told(found: Preflight) -> dict[str, Any]:

@@ -106,10 +106,20 @@
     const [hours, minutes, rest] = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
     return hours ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`;
   };
-  setInterval(() => {
-    const elapsed = document.querySelector("#elapsed[data-ticks]");
-    if (!elapsed) return;
-    elapsed.dataset.since ??= Date.now();
-    elapsed.textContent = clock(Number(elapsed.dataset.seconds) + Math.floor((Date.now() - elapsed.dataset.since) / 1000));
-  }, 1000);
+  // The server counts every few seconds: what it tells may be a little less than what is shown, and then that stays.
+  const LAG_S = 10;
+  let shown = 0;
+  const tick = () => {
+    const ran = byId("ran");
+    if (!ran) return;
+    ran.dataset.since ??= Date.now();
+    const since = "ticks" in ran.dataset ? Math.floor((Date.now() - ran.dataset.since) / 1000) : 0;
+    const told = Number(ran.dataset.seconds) + since;
+    shown = told < shown && shown - told <= LAG_S ? shown : told;
+    ran.textContent = clock(shown);
+  };
+  setInterval(tick, 1000);
+  document.addEventListener("htmx:oobAfterSwap", ({ detail }) => {
+    if (detail.target.id === "status") tick();
+  });
 })();

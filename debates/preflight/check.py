@@ -55,10 +55,11 @@ def preflight(owner: User, proposal: DebateProposal) -> Preflight:
     """Waits for the models, about 15 s at most. Raises `InvalidDebate`, `AgentsDisabled`."""
     if not settings.AGENTS_ENABLED:
         raise AgentsDisabled
-    complete = checking.checked(proposal, owner)
+    unlisted = checking.Faults()
+    complete = checking.checked(proposal, owner, unlisted)
     specs = _offered(owner, complete)
     leases.release_connection()
-    seats, others = wishes_of(complete, sourced=bool(specs))
+    seats, others = wishes_of(complete, unlisted, sourced=bool(specs))
     looks = look_at_all([*seats, *others])
     a, b = _seen(complete, specs, seats, looks)
     fallbacks = list(zip(others, looks[len(seats) :], strict=True))
@@ -67,6 +68,7 @@ def preflight(owner: User, proposal: DebateProposal) -> Preflight:
     if _a_fallback_spoke([*seats, *others], looks):
         found = [replace(problem, level="warning") for problem in found]  # the debate goes on without that model
     found += _warnings(fallbacks)
+    found += _unlisted(unlisted, [a, b])
     return Preflight(
         seats=(a.finding(), b.finding()),
         fallbacks=tuple(Finding(**_known(wish.profile, wish.model, look)) for wish, look in fallbacks),
@@ -117,6 +119,14 @@ def _a_fallback_spoke(wishes: Sequence[Wish], looks: Sequence[Look]) -> bool:
         (wish.profile, wish.model) for wish, look in zip(wishes, looks, strict=True) if look.first_words_ms is not None
     ]
     return any(pair in settings.AI_FALLBACKS for pair in spoke)
+
+
+def _unlisted(faults: checking.Faults, seats: Sequence[_Seen]) -> Iterator[Problem]:
+    """No debate begins with such a model, whoever could stand in for it; but the look may have met a newer list."""
+    for seen in seats:
+        if seen.look.model_found is False:
+            for sentence in faults.get(f"{seen.name}.model", ()):
+                yield Problem(f"{seen.name}.model", "error", sentence)
 
 
 def _warnings(fallbacks: Sequence[tuple[Wish, Look]]) -> Iterator[Problem]:

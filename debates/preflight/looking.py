@@ -39,13 +39,14 @@ clock: Callable[[], float] = time.monotonic  # tests put their own here
 @dataclass(frozen=True, slots=True)
 class Wish:
     """What is looked at. `tools`: whether the debate would let the model call them; `whatever_is_known`: even one that
-    is known to take none."""
+    is known to take none. `unlisted`: no debate can have it while its server does not list it."""
 
     profile: str
     model: str
     options: Mapping[str, Any]
     tools: bool = False
     whatever_is_known: bool = False
+    unlisted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,8 @@ def look_at(wish: Wish) -> Look:
         context_length=info.context_length if info else None,
         tools=info.tools if info and wish.tools else None,
     )
+    if wish.unlisted and begun.model_found is False:
+        return replace(begun, reachable=True)
     try:
         return _asked(wish, begun)
     except ProviderError as error:

@@ -8,8 +8,9 @@ from django import template
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from debates import footnotes, rendering, usage
+from debates import budget, footnotes, rendering, usage
 from debates.events import Sender
+from debates.growing import growing_to_html
 from debates.models import Conversation, EndReasonChoices
 from debates.slips import MARKS, Mark
 from tools_app import arguments, cleaning
@@ -20,6 +21,7 @@ register.filter("footnotes", footnotes.footnotes)
 register.filter("anchor", footnotes.anchor)
 register.filter("sign", footnotes.sign_of)
 register.filter("visible", cleaning.visible)
+register.filter("is_about_the_budget", budget.is_about_it)
 register.filter("usage", usage.figures)
 register.filter("message_cost", usage.message_cost)
 register.filter("stand_in", usage.stand_in)
@@ -30,9 +32,16 @@ LETTERS = {Sender.AGENT_A: "A", Sender.AGENT_B: "B", Sender.MODERATOR: "M"}
 
 
 @register.filter
-def markdown(text: str, limit: int = rendering.LIMIT) -> SafeString:
+def markdown(text: str) -> SafeString:
     # Only an allow-list of tags comes out of to_html.
-    return mark_safe(rendering.to_html(text, limit))  # noqa: S308  # nosec
+    return mark_safe(rendering.to_html(text))  # noqa: S308  # nosec
+
+
+@register.filter
+def growing_markdown(text: str) -> SafeString:
+    """Words that are being spoken."""
+    # As in `markdown`.
+    return mark_safe(growing_to_html(text))  # noqa: S308  # nosec
 
 
 @register.filter

@@ -128,17 +128,61 @@ def test_a_debate_that_waits_says_for_what_and_where_to_answer(
     assert reverse("debates:detail", args=[Conversation.objects.get().pk]) in told
 
 
-def test_why_a_turn_begins_anew_is_said_once(screen: Screen, capsys: pytest.CaptureFixture[str]) -> None:
-    def turn(waiting_s: float, note: str) -> Notice:
-        told = {"round": 1, "sender": "AGENT_A", "model": "m", "waiting_s": waiting_s, "thinking": False, "note": note}
-        return Notice("turn", told)
+def _turn(waiting_s: float, note: str = "", **more: Any) -> Notice:
+    told = {"round": 1, "sender": "AGENT_A", "model": "m", "waiting_s": waiting_s, "thinking": False, "note": note}
+    return Notice("turn", {**told, "retry_in_s": None, **more})
 
+
+def test_why_a_turn_begins_anew_is_said_once(screen: Screen, capsys: pytest.CaptureFixture[str]) -> None:
     begun = Notice("text", {"round": 1, "sender": "AGENT_A", "text": "Half a sen"})
     again = Notice("text", {"round": 1, "sender": "AGENT_A", "text": "Yes."})
     failed = "[red]It broke off.[/red]"
-    out = _printed(screen, capsys, turn(0, ""), begun, turn(0, failed), turn(1, failed), turn(2, failed), again)
+    out = _printed(screen, capsys, _turn(0), begun, _turn(0, failed), _turn(1, failed), _turn(2, failed), again)
     assert out.count("round 1 of") == 1
-    assert out.endswith("Half a sen\n  [red]It broke off.[/red]\nYes.")
+    assert out.endswith("Half a sen\n  [red]It broke off.[/red]\n  waiting for m\nYes.")
+
+
+def test_a_wait_after_a_failure_is_said_and_said_again_only_when_it_is_much_longer(
+    screen: Screen, capsys: pytest.CaptureFixture[str]
+) -> None:
+    waits = [0.0, 0.4, 0.9, 2.7, 1.7, 0.7, 4.9, 3.9, 0.2, 5.6, 4.6, 4.4, 5.4]
+    told = [_turn(number, "It is away.", retry_in_s=wait) for number, wait in enumerate(waits, 1)]
+    out = _printed(screen, capsys, _turn(0), _turn(0, "It is away."), *told)
+    assert out.splitlines()[2:] == [
+        "  It is away.",
+        *(f"  asking m again and again, next in {seconds} s" for seconds in (1, 3, 6)),
+    ]
+
+
+def test_models_that_fail_by_turns_are_each_told_of_once(screen: Screen, capsys: pytest.CaptureFixture[str]) -> None:
+    def both(wait_s: float) -> list[Notice]:
+        away, busy = "It is away. n is asked instead.", f"Busy, try again in {wait_s} s."
+        own, other = _turn(0, away, model="n"), _turn(0, busy, model="n")
+        return [own, other, _turn(3, busy, model="n", retry_in_s=wait_s)]
+
+    out = _printed(screen, capsys, _turn(0), *both(4.4), *both(4.3), *both(4.2))
+    assert out.splitlines()[2:] == [
+        "  It is away. n is asked instead.",
+        "  Busy, try again in 4.4 s.",
+        "  asking n again and again, next in 5 s",
+    ]
+
+
+def test_models_whose_names_differ_by_a_number_are_two(screen: Screen, capsys: pytest.CaptureFixture[str]) -> None:
+    failing = [_turn(0, f"There is no m:{size}b.", model=f"m:{size}b") for size in (8, 4)]
+    out = _printed(screen, capsys, _turn(0), *failing)
+    assert out.splitlines()[2:] == ["  There is no m:8b.", "  There is no m:4b."]
+
+
+def test_the_next_turn_tells_of_its_failures_anew(screen: Screen, capsys: pytest.CaptureFixture[str]) -> None:
+    failing = [_turn(0), _turn(0, "It is away."), _turn(2, "It is away.", retry_in_s=3.0)]
+    out = _printed(screen, capsys, *failing, *failing)
+    assert out.count("  It is away.\n  asking m again and again, next in 3 s\n") == 2
+
+
+def test_a_model_that_is_only_slow_is_no_failure(screen: Screen, capsys: pytest.CaptureFixture[str]) -> None:
+    out = _printed(screen, capsys, _turn(0), _turn(1), _turn(2, "m is being loaded."), _turn(3, "m is being loaded."))
+    assert out.splitlines()[2:] == ["  m is being loaded."]
 
 
 def test_a_debate_that_is_paused_for_its_model_says_why(alice: User, capsys: pytest.CaptureFixture[str]) -> None:

@@ -92,6 +92,16 @@ def test_after_a_kill_nothing_stays_and_it_starts_again(up: subprocess.Popen[str
     assert eventually(lambda: not (Path(environment["VAR_DIR"]) / "model-address").exists())
 
 
+def test_a_model_that_does_not_answer_is_named_and_all_else_starts(environment: dict[str, str]) -> None:
+    server = f"http://127.0.0.1:{any_free_port()}"
+    with running([*UP, "--no-demo"], **{**environment, "AI_PROFILE": "ollama", "OLLAMA_BASE_URL": server}) as up:
+        said = read_until(up, "Ctrl-C stops everything")
+        address, told = said.index("Sign in:"), said.index(f"Problem:  Ollama does not answer at {server}. Start it")
+        assert address < told
+        up.send_signal(signal.SIGINT)
+        assert up.wait(30) == 0
+
+
 def test_a_port_that_was_asked_for_and_is_taken_is_an_error(environment: dict[str, str]) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", int(environment["PORT"])))

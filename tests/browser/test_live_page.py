@@ -209,3 +209,22 @@ def test_a_debate_deleted_elsewhere_leaves_what_was_said(page: Page, alice: User
     services.delete(debate)
     expect(page.locator("#status")).to_contain_text(re.compile("Stopped|Deleted"))  # whichever was noticed first
     _expect_said(page, 1)
+
+
+def test_the_clock_neither_goes_back_for_a_count_that_lags_nor_stays_ahead_of_one_that_does_not(
+    page: Page, alice: User, complaints: list[str]
+) -> None:
+    debate = make_debate(alice, ran_s=125.0)
+    clock = page.locator("#ran")
+    _opened_live(page, debate)
+    expect(clock).to_have_text(re.compile("2:0[6-9]"))  # it moves by itself
+    debate.status, debate.ran_s = Conversation.Status.PAUSED, 121.0
+    debate.save()
+    live.publish_status(debate)
+    expect(page.locator("#status")).to_contain_text("Paused")
+    expect(clock).to_have_text(re.compile("2:(0[6-9]|1.)"))
+    debate.ran_s = 61.0
+    debate.save()
+    live.publish_status(debate)
+    expect(clock).to_have_text("1:01")
+    assert complaints == []

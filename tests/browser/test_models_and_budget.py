@@ -1,8 +1,9 @@
 import re
 
+import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from debates import live
 from debates.live import Notice
@@ -78,3 +79,42 @@ def test_the_budget_of_a_running_debate_is_changed(
     expect(page.locator("#status")).to_contain_text("of 60 min")
     expect(page.locator("#change-budget")).to_have_count(0)
     assert complaints == []
+
+
+@pytest.mark.parametrize("width", [380, 1200])
+def test_what_came_of_a_wish_is_seen_wherever_the_reader_is(page: Page, site: object, alice: User, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    debate = make_debate(alice, budget_minutes=30, messages=20)
+    _opened(page, debate)
+    page.locator("#budget summary").click()
+    page.locator("#change_budget_minutes").fill("60")
+    page.locator("#change-budget button").click()
+    banner = page.locator(".message.success")
+    expect(banner).to_have_text("The budget was changed.")
+    for place in ("0", "document.body.scrollHeight"):
+        page.evaluate(f"scrollTo(0, {place})")
+        assert _seen_whole(banner)
+
+
+def test_what_a_page_tells_as_it_comes_is_not_covered(page: Page, site: object, alice: User) -> None:
+    debate = make_debate(alice, status=Conversation.Status.PAUSED, budget_minutes=30)
+    page.goto(reverse("debates:extend", args=[debate.pk]))
+    page.evaluate("document.querySelector('form.budget').outerHTML = document.querySelector('form.budget').outerHTML")
+    page.locator("#change-budget button").click()  # as without JavaScript
+    expect(page).to_have_url(re.compile(reverse("debates:detail", args=[debate.pk])))
+    page.evaluate("scrollTo(0, 0)")
+    assert _seen_whole(page.locator(".message.success"))
+
+
+def _seen_whole(banner: Locator) -> bool:
+    """Nothing lies over its corners or its middle."""
+    return bool(
+        banner.evaluate(
+            """one => {
+                const { left, right, top, bottom } = one.getBoundingClientRect();
+                const fits = one.scrollWidth <= one.clientWidth;
+                const places = [[left + 9, top + 2], [right - 9, bottom - 2], [(left + right) / 2, (top + bottom) / 2]];
+                return fits && places.every(([x, y]) => document.elementFromPoint(x, y) === one);
+            }"""
+        )
+    )

@@ -41,6 +41,24 @@ def test_a_fault_that_the_check_finds_is_seen_at_once(page: Page, complaints: li
     assert complaints == []
 
 
+@pytest.mark.parametrize("first", ["Start the debate", "Check before starting"])
+def test_what_was_complained_of_is_gone_once_a_check_finds_nothing(
+    page: Page, scripted: ScriptedProvider, complaints: list[str], first: str
+) -> None:
+    _fill(page)
+    page.fill("#id_topic", " ")
+    page.get_by_role("button", name=first).click()
+    expect(page.locator("#new-debate [role=alert]")).to_contain_text("What has to be changed")
+    expect(page.locator("select#id_agent_b-model")).to_have_value("scripted")
+    scripted.enqueue("Hello")
+    page.fill("#id_topic", "Do zoos help animals?")
+    page.get_by_role("button", name="Check before starting").click()
+    expect(page.locator("#preflight")).to_contain_text("Ready to start")
+    expect(page.locator("#new-debate [role=alert]")).to_have_count(0)
+    expect(page.locator("#new-debate .error")).to_have_count(0)
+    assert not [said for said in complaints if "422" not in said]
+
+
 def test_the_buttons_fit_a_narrow_screen(page: Page) -> None:
     page.set_viewport_size({"width": 360, "height": 700})
     page.goto(reverse("debates:new"))

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from debates.budget import Budget, exceeded
+from debates.budget import Budget, exceeded, is_about_it
 from providers.used import Used
 
 
@@ -28,7 +28,7 @@ from providers.used import Used
 def test_it_is_used_up_when_what_is_known_reaches_it(budget: Budget, used: Used, said: str) -> None:
     sentence = exceeded(budget, used)
     assert said in sentence
-    assert bool(said) == bool(sentence)
+    assert bool(said) == bool(sentence) == is_about_it(sentence)
 
 
 def test_an_unknown_cost_is_not_said_to_be_the_price_of_a_model() -> None:

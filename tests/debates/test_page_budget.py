@@ -111,6 +111,24 @@ def test_the_budget_alone_is_said_once(page: Client, spent: Conversation) -> Non
     assert html.count("is used up:") == html.count("The budget of 1,100 tokens is used up:") == 1
 
 
+def test_what_was_true_of_the_budget_when_it_paused_is_not_said_beside_what_is_true_now(
+    page: Client, alice: User, settings: Settings
+) -> None:
+    def said() -> list[str]:
+        return re.findall(r"The budget (?:of|is)[^:<]*", detail(page, debate))
+
+    debate = make_debate(alice, status=Status.PAUSED, budget_cost=Decimal("0.001"))
+    add_model_call(debate, cost=None)
+    Conversation.objects.update(error=status_payload(debate)["budget_used_up"])
+    settings.MODEL_PRICES = {"small": (Decimal(1), Decimal(1))}
+    page.post(reverse("debates:resume", args=[debate.pk]), headers=HTMX)  # now the price is known
+    assert said() == ["The budget of $0.001 is used up"]
+    extend(page, debate, budget_cost="0.0011")
+    assert said() == ["The budget of $0.0011 is used up"]
+    extend(page, debate, budget_cost="1")
+    assert said() == []
+
+
 def test_a_cost_that_is_unknown_is_not_said_to_be_used_up(page: Client, alice: User) -> None:
     debate = make_debate(alice, status=Status.PAUSED, budget_cost=Decimal("0.5"))
     add_model_call(debate, cost=None)

@@ -57,6 +57,25 @@ def _frames(debate: Conversation, *notices: Notice | None) -> list[str]:
     return asyncio.run(collected())
 
 
+@pytest.fixture
+def passed(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Its last entry: how many seconds have passed."""
+    seconds = [0.0]
+    monkeypatch.setattr(fragments, "clock", lambda: seconds[-1])
+    return seconds
+
+
+BEGUN = {
+    "round": 2,
+    "sender": "AGENT_A",
+    "model": "m",
+    "waiting_s": 0,
+    "thinking": False,
+    "note": "",
+    "retry_in_s": None,
+}
+
+
 def test_the_whole_transcript_is_in_the_page(page: Client, alice: User) -> None:
     html = _html(page, make_debate(alice, messages=6))
     for position in range(1, 7):
@@ -258,6 +277,18 @@ def test_text_in_progress_cannot_pose_as_another_event(alice: User) -> None:
     assert "<script>" not in frame
 
 
+def test_a_long_speech_is_formatted_while_it_is_spoken(alice: User) -> None:
+    text = "Zoos keep `studbooks`, and **many** of them.\n\n" * 100
+    frame = _frames(make_debate(alice), Notice("text", {"round": 1, "sender": "AGENT_A", "text": text}))[0]
+    assert (frame.count("<code>studbooks</code>"), frame.count("<strong>many</strong>")) == (100, 100)
+
+
+def test_what_is_to_be_typed_is_marked_in_a_note_too(alice: User) -> None:
+    told = BEGUN | {"note": "It is away. Start it with `ollama <serve>`."}
+    frame = _frames(make_debate(alice), Notice("turn", told))[0]
+    assert "Start it with <code>ollama &lt;serve&gt;</code>." in frame
+
+
 def test_a_new_round_shows_in_the_header(alice: User) -> None:
     text = {"round": 2, "sender": "AGENT_A", "text": "Well."}
     first, second = _frames(make_debate(alice), Notice("text", text), Notice("text", text))
@@ -274,18 +305,37 @@ def test_a_paused_page_shows_no_speaker(alice: User) -> None:
     assert "Resume to go on at the next turn" in frames[0]
 
 
-def test_the_clock_of_a_page_begins_when_its_debate_did(alice: User) -> None:
+def _clock(html: str) -> str:
+    return re.sub(r"<[^>]+>", "", html.partition('<span id="ran"')[2].partition(">")[2].partition("<")[0])
+
+
+def test_the_clock_of_a_page_tells_how_long_its_debate_ran_without_its_pauses(page: Client, alice: User) -> None:
+    hours_ago = timezone.now() - timedelta(hours=5)
+    paused = make_debate(alice, status=Status.PAUSED, started_at=hours_ago, ran_s=192.4)
+    over = make_debate(alice, status=Status.STOPPED, started_at=hours_ago, ended_at=timezone.now(), ran_s=3725.0)
+    shown = [_html(page, debate) for debate in (paused, over)]
+    assert [_clock(html) for html in shown] == ["3:12", "1:02:05"]
+    assert not any("data-ticks" in html for html in shown)
+
+
+def test_the_clock_of_a_page_begins_when_its_debate_does(page: Client, alice: User) -> None:
     debate = make_debate(alice, status=Status.QUEUED, started_at=None)
-    begun = (timezone.now() - timedelta(seconds=90)).isoformat()
-    running = Notice("status", status_payload(debate) | {"status": "RUNNING", "started_at": begun})
-    assert re.search(r'data-ticks data-seconds="9\d">1:3\d<', _frames(debate, running)[0])
+    assert 'id="ran"' not in _html(page, debate)
+    running = Notice("status", status_payload(debate) | {"status": "RUNNING", "started_at": "2026-01-01T10:00:00Z"})
+    assert 'id="ran" data-ticks data-seconds="0">0:00<' in _frames(debate, running)[0]
 
 
-def test_the_clock_of_a_page_ends_when_its_debate_did(alice: User) -> None:
-    debate = make_debate(alice)
-    times = {"started_at": "2026-01-01T10:00:00Z", "ended_at": "2026-01-01T10:01:05Z"}
-    over = Notice("status", status_payload(debate) | times | {"status": "FINISHED", "end_reason": "ROUNDS_DONE"})
-    assert 'id="elapsed" data-seconds="65">1:05<' in _frames(debate, over)[0]
+def test_the_clock_of_a_page_goes_on_from_what_was_told_last(alice: User, passed: list[float]) -> None:
+    debate = Conversation.objects.prefetch_related("seats").get(pk=make_debate(alice, ran_s=10.0).pk)
+    viewer = Fragments(debate, "")
+    passed.append(7.0)
+    assert _clock(viewer.html(Notice("turn", BEGUN))) == "0:17"  # a new round, of which no totals are told
+    assert _clock(viewer.html(Notice("totals", status_payload(debate)["totals"] | {"seconds": 20}))) == "0:20"
+    passed.append(8.0)
+    assert _clock(viewer.html(Notice("status", status_payload(debate) | {"status": "PAUSED"}))) == "0:10"
+    passed.append(9.0)
+    end = {"status": "STOPPED", "end_reason": "STOPPED", "error": ""}
+    assert _clock(viewer.html(Notice("end", end))) == "0:10"
 
 
 def test_what_viewers_are_told_changes_no_row_in_hand(alice: User) -> None:

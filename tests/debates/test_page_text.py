@@ -1,8 +1,13 @@
+import re
+from collections.abc import Callable
+
 import pytest
 
+from debates import rendering
+from debates.growing import growing_to_html
 from debates.models import Conversation
 from debates.rendering import to_html
-from debates.templatetags.debate_text import clock, markdown, seconds, status_word, tokens, with_code
+from debates.templatetags.debate_text import clock, seconds, status_word, tokens, with_code
 
 ATTACKS = [
     "<script>alert(1)</script>",
@@ -29,8 +34,9 @@ ATTACKS = [
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_text_of_a_model_brings_no_live_markup_into_the_page(attack: str) -> None:
-    html = to_html(attack)
+@pytest.mark.parametrize("shown", [to_html, growing_to_html])
+def test_text_of_a_model_brings_no_live_markup_into_the_page(shown: Callable[[str], str], attack: str) -> None:
+    html = shown(f"{attack}\n\nWell.\n\n{attack}")
     tags = [piece.split(">")[0].lower() for piece in html.split("<")[1:]]
     for tag in tags:
         name = tag.lstrip("/").split()[0]
@@ -88,6 +94,59 @@ def test_a_very_long_text_is_shown_as_it_is_and_still_safe(piece: str) -> None:
     assert html.startswith("<p>")
 
 
-def test_a_long_text_in_progress_is_not_parsed_ten_times_a_second() -> None:
-    assert "<strong>" in markdown("**bold** " * 10, 2000)
-    assert "<strong>" not in markdown("**bold** " * 1000, 2000)
+SPEECH = """\
+# A heading
+
+Zoos keep `studbooks` and **plans**:
+
+1. first
+
+2. second
+
+   of which more
+
+```python
+breed()
+
+**not bold**
+```
+
+- one
+- two
+
+> They said so.
+
+The end, with `code`.
+"""
+
+
+@pytest.mark.parametrize("speech", [SPEECH, SPEECH * 15, "~~~~\n```\n\n**x**\n~~~~\n\n**y**"])
+def test_words_in_progress_look_as_they_will_once_they_are_said(speech: str) -> None:
+    def seen(html: str) -> str:
+        return re.sub(r"</ol>\s*<ol[^>]*>|</?p>|\s+", "", html)  # a list in two parts counts on
+
+    assert seen(growing_to_html(speech)) == seen(to_html(speech))
+    for end in range(0, len(speech), 7):
+        assert growing_to_html(speech[:end]).count("<code>") >= speech[:end].count("`studbooks`")
+
+
+def test_what_is_settled_of_a_long_text_in_progress_is_not_parsed_ten_times_a_second(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    parsed: list[str] = []
+    formatted = rendering._formatted
+
+    def noted(text: str, places: rendering._Places) -> str:
+        parsed.append(text)
+        return formatted(text, places)
+
+    monkeypatch.setattr(rendering, "_formatted", noted)
+    settled = "**Bold** words of this very test.\n\n" * 100
+    for words in ("And", "And so", "And so on"):
+        assert growing_to_html(settled + words).count("<strong>") == 100
+    assert parsed == [settled, "And", "And so", "And so on"]
+
+
+@pytest.mark.parametrize("speech", ["**bold** " * 1000, "**bold**\n\n" * 1000])
+def test_what_takes_long_to_parse_is_shown_as_it_is_while_it_grows(speech: str) -> None:
+    assert "<strong>" not in growing_to_html(speech)

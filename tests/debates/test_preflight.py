@@ -174,6 +174,28 @@ def test_a_missing_model_is_told_with_the_closest_ones_and_how_to_get_it(alice: 
     assert [seat.model_found for seat in found.seats] == [False, False]
 
 
+def test_a_model_is_not_asked_for_by_a_name_that_no_debate_can_have(alice: User, proposal: DebateProposal) -> None:
+    """The other agent leaves the same model to the default, and a server may answer for more than it lists."""
+    provider = ScriptedProvider([ModelInfo("llama")])
+    found = checked(provider, alice, replace(proposal, agent_a=replace(proposal.agent_a, model="scripted")))
+    assert found.problems == (Problem("agent_a.model", "error", "scripted has no model 'scripted'. There are: llama."),)
+    assert [(seat.reachable, seat.model_found) for seat in found.seats] == [(True, False), (True, True)]
+    assert len(provider.requests) == 1
+
+
+def test_a_model_that_its_server_has_got_meanwhile_is_no_problem(
+    alice: User, proposal: DebateProposal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(looking, "_LIST_AGE_S", 0)
+    provider = ScriptedProvider([ModelInfo("llama")])
+    with registry.use("scripted", provider):
+        registry.known_models("scripted")
+    monkeypatch.setattr(provider, "models", lambda: [ModelInfo("llama"), ModelInfo("later")])
+    a, b = (replace(seat, model="later") for seat in (proposal.agent_a, proposal.agent_b))
+    found = checked(provider, alice, replace(proposal, agent_a=a, agent_b=b))
+    assert (found.ok, found.problems) == (True, ())
+
+
 def test_a_model_that_loads_is_waited_for(
     alice: User, proposal: DebateProposal, monkeypatch: pytest.MonkeyPatch
 ) -> None:

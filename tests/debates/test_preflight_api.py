@@ -124,3 +124,31 @@ def test_the_schema_tells_of_it() -> None:
     told = schema["components"]["schemas"]
     assert set(told["Preflight"]["required"]) == {"ok", "seats", "fallbacks", "problems", "estimate", "assumes"}
     assert told["Estimate"]["properties"]["cost"]["nullable"] is True
+
+
+def test_a_model_that_its_server_does_not_list_is_a_problem_and_no_wrong_field(
+    api: Client, scripted: ScriptedProvider
+) -> None:
+    sent = body(tools=[])
+    sent["agent_a"]["model"] = "scriptd"
+    scripted.enqueue("Hello")
+    response = post(api, sent)
+    found = response.json()
+    assert response.status_code == 200
+    sentence = "scripted has no model 'scriptd'. Did you mean: scripted?"
+    assert found["ok"] is False
+    assert found["problems"] == [{"field": "agent_a.model", "level": "error", "message": sentence}]
+    known = ("model", "reachable", "model_found", "key_accepted", "first_words_ms")
+    assert [found["seats"][0][name] for name in known] == ["scriptd", True, False, None, None]
+    assert found["seats"][1]["model_found"] is True
+    assert [request.model for request in scripted.requests] == ["scripted"], "no debate could have the other"
+    refused = api.post("/api/v1/debates/", json.dumps(sent), content_type="application/json")
+    assert refused.json()["error"]["fields"] == {"agent_a.model": [sentence]}
+
+
+@pytest.mark.parametrize("seat", [{"model": "m" * 201}, {"provider": "oracle"}])
+def test_what_can_be_no_model_is_a_wrong_field(api: Client, scripted: ScriptedProvider, seat: dict[str, str]) -> None:
+    sent = body(tools=[])
+    sent["agent_a"] |= seat
+    response = post(api, sent)
+    assert (response.status_code, scripted.requests) == (400, [])

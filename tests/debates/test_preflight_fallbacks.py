@@ -56,6 +56,15 @@ def test_each_is_asked_once_and_an_agents_own_is_told_with_the_agent(
     assert (len(own.requests), len(second.requests)) == (1, 1)
 
 
+def test_no_fallback_lets_a_debate_begin_with_a_model_that_is_not_listed(
+    alice: User, proposal: DebateProposal, second: ScriptedProvider
+) -> None:
+    second.enqueue("Hello")
+    seat = replace(proposal.agent_a, model="scriptd")
+    found = checked(ScriptedProvider(), alice, replace(proposal, agent_a=seat))
+    assert [(problem.field, problem.level) for problem in found.problems] == [("agent_a.model", "error")]
+
+
 def test_all_are_asked_at_the_same_time(alice: User, proposal: DebateProposal, settings: Settings) -> None:
     """So that they take no longer than one does."""
     names = [f"spare-{number}" for number in range(20)]

@@ -151,6 +151,46 @@ def test_faults_are_shown_beside_their_fields(page: Client, scripted: ScriptedPr
     assert scripted.requests == []
 
 
+def test_a_model_that_its_server_does_not_list_is_named_beside_its_field(
+    page: Client, scripted: ScriptedProvider
+) -> None:
+    response = page.post(CHECK, TYPED | {"agent_b-model": "scriptd"}, headers=HTMX)
+    assert response["HX-Retarget"] == "#new-debate"
+    _, _, beside = response.content.decode().partition('id="id_agent_b-model_error"')
+    assert "Did you mean: scripted?" in beside.partition("</div>")[0]
+    assert scripted.requests == []
+
+
+@pytest.mark.parametrize("headers", [HTMX, {}])
+def test_a_form_with_faults_says_what_was_not_done(
+    page: Client, scripted: ScriptedProvider, headers: dict[str, str]
+) -> None:
+    checked = words(page.post(CHECK, TYPED | {"topic": " "}, headers=headers).content.decode())
+    assert "The models were not asked yet. What has to be changed is said beside each field." in checked
+    assert "not started" not in checked
+    started = words(page.post(NEW, TYPED | {"topic": " "}).content.decode())
+    assert "The debate was not started yet. What has to be changed is said beside each field." in started
+    assert "not asked" not in started
+
+
+def test_a_refusal_of_the_whole_sends_nobody_to_the_fields(page: Client, settings: Settings) -> None:
+    settings.AGENTS_ENABLED = False
+    html = words(page.post(NEW, TYPED).content.decode())
+    assert "Agents are switched off here." in html
+    assert "beside each field" not in html
+
+
+def test_what_an_earlier_try_complained_of_goes_when_a_check_finds_no_fault(
+    page: Client, scripted: ScriptedProvider, settings: Settings
+) -> None:
+    cleared = '<div hx-swap-oob="innerHTML:#new-debate :is(.faults, .errors)"></div>'
+    assert cleared in card(page, ScriptedProvider())
+    scripted.enqueue("Hello")
+    assert cleared not in page.post(CHECK, TYPED).content.decode(), "the page is drawn anew"
+    settings.AGENTS_ENABLED = False
+    assert cleared not in card(page, ScriptedProvider()), "nothing was checked"
+
+
 def test_a_script_is_given_the_whole_form_where_it_has_faults(page: Client, scripted: ScriptedProvider) -> None:
     response = page.post(CHECK, TYPED | {"topic": " "}, headers=HTMX)
     assert response.status_code == 200, "htmx takes nothing else"

@@ -3,6 +3,7 @@
 import os
 import sys
 from argparse import ArgumentParser
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from django.conf import settings
@@ -12,7 +13,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connections
 
 from accounts import links
-from agentchat.embedded import ollama
+from agentchat.embedded import chosen, ollama
 from agentchat.embedded.console import Console
 from agentchat.embedded.lock import AlreadyRunning, UpLock
 from agentchat.embedded.probes import LOOPBACK, any_free_port, port_is_free
@@ -20,12 +21,6 @@ from agentchat.embedded.services import services
 from agentchat.embedded.supervisor import Supervisor
 from debates import personas
 from debates import services as debates
-
-SMALL_MODEL = """\
-Model:    SmolLM2-135M, built in. It shows how everything works, but it argues weakly and drifts.
-          For a real debate install Ollama (https://ollama.com), then
-              ollama pull qwen3:8b
-              AI_PROFILE=ollama make run"""
 
 
 class Command(BaseCommand):
@@ -47,9 +42,10 @@ class Command(BaseCommand):
         address = f"http://{LOOPBACK}:{port}"
         lock.publish(address)
         owner = _prepare_database(console)
+        problem = ThreadPoolExecutor(1).submit(chosen.problem)  # asked while the services start
 
         def when_ready() -> None:
-            _welcome(console, address, owner, demonstration=not no_demo and settings.AGENTS_ENABLED)
+            _welcome(console, address, owner, problem.result(), demonstration=not no_demo and settings.AGENTS_ENABLED)
             connections.close_all()
 
         supervisor = Supervisor(list(services(port)), console, held=[lock.descriptor])
@@ -93,23 +89,15 @@ def _prepare_database(console: Console) -> User:
     return owner
 
 
-def _welcome(console: Console, address: str, owner: User, *, demonstration: bool) -> None:
+def _welcome(console: Console, address: str, owner: User, problem: str, *, demonstration: bool) -> None:
     debate = debates.start_demonstration(owner) if demonstration else None
     console.say(f"\nAgent Chat: {address}/")
     console.say(f"Sign in:  {address}{links.sign_in_path(owner)}  (works once)")
-    console.say(_model())
+    console.say(chosen.in_words())
+    if problem:
+        console.say(f"Problem:  {problem}")
     if debate:
         console.say(f"Debate:   “{debate.topic}” has just begun.")
     if not settings.AGENTS_ENABLED:
         console.say("Debates:  off, because AGENTS_ENABLED is off. What was said can be read.")
     console.say("Ctrl-C stops everything.\n")
-
-
-def _model() -> str:
-    if settings.AI_PROFILE == "ollama":
-        return f"Model:    {settings.OLLAMA_MODEL} on Ollama at {settings.OLLAMA_BASE_URL}"
-    if settings.AI_PROFILE == "openai":
-        return f"Model:    {settings.OPENAI_MODEL} at {settings.OPENAI_BASE_URL}"
-    if settings.EMBEDDED_MODEL_PATH:
-        return f"Model:    {settings.EMBEDDED_MODEL_PATH}, in the embedded server"
-    return SMALL_MODEL
