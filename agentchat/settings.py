@@ -170,8 +170,8 @@ else:
     # pool tries less and less often to reach a server that is away; unless it soon begins anew, it would notice the
     # server's return only after about as long as that was away.
     DATABASES["default"] |= {"CONN_MAX_AGE": 0, "CONN_HEALTH_CHECKS": True}
-    _POOL = {"min_size": 1, "max_size": 20, "timeout": 10, "reconnect_timeout": 10}
-    DATABASES["default"].setdefault("OPTIONS", {})["pool"] = _POOL
+    _OPTIONS = DATABASES["default"].setdefault("OPTIONS", {})
+    _OPTIONS["pool"] = {"min_size": 1, "max_size": 20, "timeout": 10, "reconnect_timeout": 10}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_PASSWORD_VALIDATORS = [
