@@ -45,6 +45,8 @@ LONGEST_RETRY_AFTER_S = 120.0
 # A server that is away is waited for so long.
 OUTAGE_S = 180.0
 MOST_WAITS = 120
+# Where another model can be asked: as many as the circuit needs to open, which counts nothing without a cache.
+MOST_WAITS_BEFORE_ANOTHER = 5
 # These cost tokens each time, or will hardly change: they are waited out less often.
 _FEWER_WAITS: tuple[tuple[type[ProviderError], int], ...] = ((Stalled, 2), (WrongCall, 1), (EmptyReply, 2))
 _WAITS_ONCE_IT_SPOKE = 4
@@ -187,7 +189,8 @@ class Recovery:
             return (error.retry_after_s or 0) + LEAST_WAIT_S + self._watch.keeper.dice()
         asked_for, waited = error.retry_after_s or 0, self._waits.total()
         wait_s = asked_for + LEAST_WAIT_S + self._watch.keeper.dice() * min(2.0**waited, LONGEST_WAIT_S)
-        too_often = waited >= MOST_WAITS or self._waits[type(error)] >= _most_waits(error, spoke)
+        most = min(MOST_WAITS, MOST_WAITS_BEFORE_ANOTHER) if self._has_fallback else MOST_WAITS
+        too_often = waited >= most or self._waits[type(error)] >= _most_waits(error, spoke)
         if too_often or asked_for > LONGEST_RETRY_AFTER_S:
             return None
         self._waits[type(error)] += 1

@@ -104,6 +104,19 @@ def test_what_can_be_waited_out_is_not_a_reason_to_switch(cast: Cast, monkeypatc
     assert last.content == "Back."
 
 
+def test_one_that_stays_away_is_not_waited_out_to_the_end(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where nobody counts failures for all workers."""
+    monkeypatch.setattr(recovery, "MOST_WAITS", 120)
+    for _ in range(100):
+        cast.own.enqueue(ServerUnreachable("Away."))
+    cast.second.enqueue("Tax them.")
+    last = cast.turn(cast.second)[-1]
+    assert isinstance(last, TurnFinished)
+    assert (last.content, last.stood_in_for) == ("Tax them.", "own")
+    assert cast.now < 30
+    assert len(cast.own.requests) == recovery.MOST_WAITS_BEFORE_ANOTHER + 1
+
+
 def test_who_stands_in_does_so_until_the_end_of_the_turn(cast: Cast) -> None:
     cast.own.enqueue(ContentRefused("No."))
     cast.second.enqueue(ToolCallChunk(ToolCall("1", "look", "{}")))
