@@ -33,7 +33,7 @@ test: $(VENV)/installed-dev  ## the whole test suite: what uses the database on 
 	$(BIN)/python -W ignore -m tests.fakes.postgres $(BIN)/python -m pytest tests/debates tests/accounts $(ARGS)
 	$(BIN)/python -m pytest $(ARGS)
 
-chaos: $(VENV)/installed-dev  ## kill, freeze and restart every process while debates run; half an hour
+chaos: $(VENV)/installed-dev  ## kill, freeze and restart every process while debates run; twenty minutes
 	$(BIN)/python -m pytest -m "" tests/chaos $(ARGS)
 
 check: $(VENV)/installed-dev  ## style, types, architecture, migrations, deployment, security
