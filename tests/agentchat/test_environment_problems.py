@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from agentchat.environment import BASE_DIR, Problem
+from agentchat.environment import BASE_DIR, Problem, directory
 from tests.agentchat.processes import UNSET
 from tools_app.mcp.places import from_config
 
@@ -216,6 +216,11 @@ def test_blanks_between_host_names_do_not_count(read: Callable[..., Reading]) ->
 
 def test_a_value_that_begins_with_a_dollar_is_taken_as_it_is(read: Callable[..., Reading]) -> None:
     assert read(SECRET_KEY="$ecret").values["SECRET_KEY"] == "$ecret"
+
+
+def test_what_it_keeps_is_for_this_user_alone(tmp_path: Path) -> None:
+    folder = directory("A_FOLDER_OF_NO_SETTING", tmp_path / "above" / "var")
+    assert folder.stat().st_mode & 0o777 == 0o700
 
 
 def test_a_place_where_nothing_can_be_written_is_said_in_one_line(tmp_path: Path) -> None:
