@@ -253,8 +253,8 @@ def _is_address(raw: str, schemes: Iterable[str]) -> bool:
 
 
 def directory(name: str, default: Path) -> Path:
-    """Made if it is not there, for this user alone: the database that it may hold has sessions in it. Without a place to
-    write the checks cannot run either, so the program ends here."""
+    """Made if it is not there, for this user alone: a database in it would have everybody's sessions. Without a place
+    to write the checks cannot run either, so the program ends here."""
     path = Path(text(name) or default).resolve()
     try:
         path.mkdir(parents=True, exist_ok=True, mode=0o700)
