@@ -132,7 +132,12 @@ REMEDIES = (
     Remedy(_is(ContextTooLong), _history_halved, "The history is shortened.", most=8),
     Remedy(_is(LostInContext), _history_halved_on_trial, "The history is shortened.", most=2),
     Remedy(_is(ContextTooLong), _reply_shortened, "A short reply is asked for."),
-    Remedy(_used_up, _with_more_room, "It is asked again with more room and without thinking.", most=2),
+    Remedy(
+        _used_up,
+        _with_more_room,
+        "It is asked again with more room, and without thinking where its server takes that.",
+        most=2,
+    ),
     Remedy(_is(EmptyReply), _without_tools, "It is asked again without tools."),
     Remedy(_may_mean_tools, _with_tools_refused, "It is asked again without tools."),
     Remedy(_is(WrongCall), _unchanged, "It is asked again."),

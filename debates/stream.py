@@ -30,7 +30,7 @@ def frame(event: str, text: str, position: int | None = None) -> str:
 
 def event_stream(frames: AsyncIterator[str]) -> StreamingHttpResponse:
     response = StreamingHttpResponse(frames, content_type="text/event-stream")
-    response["Cache-Control"] = "no-cache"
+    response["Cache-Control"] = "no-cache, no-transform"
     response["X-Accel-Buffering"] = "no"
     response["Content-Encoding"] = "identity"
     return response

@@ -112,6 +112,13 @@ _ROWS = (
     _Row(RequestRefused, (403,), "", "or something in front of it refused the request", when=_is_page),
     _Row(CredentialsRefused, (401, 403), "", "refused the credentials", "Check {key}."),
     _Row(
+        RequestRefused,
+        _REFUSALS,
+        r"support(s|ing)? (the use of )?(tool|function)[ _]?(use|call|s\b)"
+        r"|\b(tool|function)[ _]?(use|call(s|ing)?|s)? (is|are) not supported",
+        "says that the model {model} takes no tools",
+    ),
+    _Row(
         ModelMissing,
         _REFUSALS,
         r"model_not_found|not a valid model|no such model|model \S{1,80} (does not exist|(was |is )?not found)",

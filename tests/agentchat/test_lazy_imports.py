@@ -19,7 +19,7 @@ import agentchat.asgi
 from django.urls import get_resolver
 
 get_resolver().url_patterns
-print(*sorted({"httpx2", "mcp", "ollama", "openai"} & set(sys.modules)))
+print(*sorted({"aiohttp", "httpx", "httpx2", "mcp", "ollama", "openai"} & set(sys.modules)))
 """
 
 

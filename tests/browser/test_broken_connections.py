@@ -55,6 +55,20 @@ def test_a_proxy_that_cuts_the_stream_and_then_refuses_costs_no_message(page: Pa
         assert proxy.refusals
 
 
+def test_a_proxy_that_gathers_the_stream_and_tears_it_anywhere_costs_no_message(
+    page: Page, site: Site, alice: User
+) -> None:
+    debate = make_debate(alice, messages=1)
+    with Proxy(site.port, gather_s=0.2) as proxy:
+        _opened(page, f"http://127.0.0.1:{proxy.port}", debate)
+        for position in range(2, 12):
+            _say(debate, position)
+        _expect_said(page, 11)
+        _say(debate, 12)
+        _expect_said(page, 12)
+        expect(page.locator("#offline")).to_be_hidden()
+
+
 def test_a_web_process_that_was_killed_and_started_again_costs_no_message(
     page: Page, alice: User, live_events: str, settings: Settings, tmp_path: Path
 ) -> None:

@@ -35,4 +35,4 @@ def test_the_stream_is_neither_compressed_nor_gathered(
     assert response["Content-Type"] == "text/event-stream"
     assert response["Content-Encoding"] == "identity"
     assert response["X-Accel-Buffering"] == "no"
-    assert response["Cache-Control"] == "no-cache"
+    assert response["Cache-Control"] == "no-cache, no-transform"

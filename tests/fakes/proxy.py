@@ -1,4 +1,5 @@
-"""A proxy that can cut all connections and answer 503, as one does while what is behind it is started anew."""
+"""A proxy that can cut all connections and answer 503, as one does while what is behind it is started anew; and that can
+gather what it passes on, as one does that buffers."""
 
 import asyncio
 import threading
@@ -9,10 +10,11 @@ REFUSAL = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection:
 
 
 class Proxy:
-    """Passes bytes on, in a thread with an event loop of its own."""
+    """Passes bytes on, in a thread with an event loop of its own. `gather_s`: answers are held so long, and then torn at
+    any byte."""
 
-    def __init__(self, port: int) -> None:
-        self._behind, self._refusing = port, False
+    def __init__(self, port: int, gather_s: float = 0) -> None:
+        self._behind, self._gather_s, self._refusing = port, gather_s, False
         self._writers: set[asyncio.StreamWriter] = set()
         self._started = threading.Event()
         self._thread = threading.Thread(target=asyncio.run, args=[self._run()])
@@ -57,13 +59,15 @@ class Proxy:
         both = {writer, to_behind}
         self._writers |= both
         with suppress(asyncio.CancelledError):
-            await asyncio.gather(_pass_on(reader, to_behind), _pass_on(from_behind, writer))
+            await asyncio.gather(_pass_on(reader, to_behind), _pass_on(from_behind, writer, self._gather_s))
         self._writers -= both
 
 
-async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, gather_s: float = 0) -> None:
     with suppress(OSError):
         while some := await reader.read(65536):
-            writer.write(some)
-            await writer.drain()
+            for piece in (some[: len(some) // 2], some[len(some) // 2 :]) if gather_s else (some,):
+                await asyncio.sleep(gather_s)
+                writer.write(piece)
+                await writer.drain()
     writer.close()

@@ -118,7 +118,7 @@ def test_a_model_that_cannot_think_is_asked_again_without(provider: OllamaProvid
         (
             "tools refused",
             RequestRefused,
-            "refused the request: registry.ollama.ai/library/smol:latest does not support tools.",
+            "takes no tools: registry.ollama.ai/library/smol:latest does not support tools.",
         ),
         ("no such model", ModelMissing, "Run `ollama pull nosuch:7b`."),
         ("broken off", ServerFailed, "an error was encountered while running the model: unexpected EOF."),

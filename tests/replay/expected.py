@@ -109,8 +109,8 @@ EXPECTED: Mapping[str, Expected] = {
     "F035": abandoned("flagged", never_tells("credential|api.key|OPENAI_API_KEY")),
     "F036": retried(waited(0.2, 30), tells("temporarily rate-limited upstream")),
     # --- capabilities
-    "F037": changed_form(*WITHOUT_TOOLS, tells("tools?")),
-    "F038": changed_form(*WITHOUT_TOOLS, tells("tools?")),
+    "F037": changed_form(*WITHOUT_TOOLS, tells("takes no tools"), never_tells("does not have the model")),
+    "F038": changed_form(*WITHOUT_TOOLS, tells("takes no tools"), never_tells("does not have the model")),
     "F039": changed_form(*WITHOUT_TOOLS, tells("--enable-auto-tool-choice")),
     "F041": changed_form(request(2, "sends no think", lambda body: body.get("think") in (None, False))),
     "F042": changed_form(
