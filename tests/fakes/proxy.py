@@ -1,5 +1,5 @@
-"""A proxy that can cut all connections and answer 503, as one does while what is behind it is started anew; and that can
-gather what it passes on, as one does that buffers."""
+"""A proxy that can cut all connections and answer 503, as one does while what is behind it is started anew; and that
+can gather what it passes on, as one does that buffers."""
 
 import asyncio
 import threading
@@ -10,8 +10,8 @@ REFUSAL = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection:
 
 
 class Proxy:
-    """Passes bytes on, in a thread with an event loop of its own. `gather_s`: answers are held so long, and then torn at
-    any byte."""
+    """Passes bytes on, in a thread with an event loop of its own. `gather_s`: answers are held so long, and then torn
+    at any byte."""
 
     def __init__(self, port: int, gather_s: float = 0) -> None:
         self._behind, self._gather_s, self._refusing = port, gather_s, False
