@@ -1,4 +1,4 @@
-"""What must last of a run, stored under its lease; each answer has the notices that tell viewers of it."""
+"""Stores under the lease what must outlast a run, and returns the notices that tell viewers of it."""
 
 from dataclasses import dataclass
 from typing import Any

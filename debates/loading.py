@@ -44,7 +44,7 @@ def debate_of(conversation: Conversation, lease: Lease, account: Account) -> Deb
 
 
 def transcript_of(conversation: Conversation) -> tuple[list[Said], int]:
-    """And the position of its last message, 0 where there is none."""
+    """The transcript, and the position of its last message, 0 where there is none."""
     rows = [*conversation.messages.order_by("position").values_list("position", "round_number", "sender", "content")]
     said = [Said(round_number, Sender(sender), content) for _, round_number, sender, content in rows]
     return said, rows[-1][0] if rows else 0

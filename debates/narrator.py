@@ -1,4 +1,4 @@
-"""Turns the runner's events into what viewers are told, as often as a stream hands words over."""
+"""Turns the runner's events into what viewers are told: words as often as they are handed over, waits once a second."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -62,7 +62,7 @@ class Narrator:
 
     def _loads(self, event: Waiting) -> bool:
         """Told at once, for the load may be over at the next tick."""
-        note = f"{self._model} is being loaded or reads the conversation." if event.loading else self._note
+        note = f"{self._model} is being loaded or is reading the conversation." if event.loading else self._note
         is_news, self._note = note != self._note, note
         return is_news
 

@@ -1,7 +1,8 @@
 """Runs one debate and keeps it: saves each finished thing first, tells the viewers second.
 
-It looks at its lease on every event (ticks included, so at least twice a second): a debate that was stopped, paused,
-deleted or taken over is left at once, and what was being said is not stored.
+It looks at its lease on every event (ticks included, so every two seconds at the latest), and is woken where the keeper
+finds that it was lost: a debate that was stopped, paused, deleted or taken over is left at once, and what was being
+said is not stored.
 """
 
 import logging

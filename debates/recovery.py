@@ -194,7 +194,7 @@ class Recovery:
             return (error.retry_after_s or 0) + LEAST_WAIT_S + self._watch.keeper.dice()
         asked_for, waited = error.retry_after_s or 0, self._waits.total()
         wait_s = asked_for + LEAST_WAIT_S + self._watch.keeper.dice() * min(2.0**waited, LONGEST_WAIT_S)
-        most = min(MOST_WAITS, MOST_WAITS_BEFORE_ANOTHER) if self._has_fallback else MOST_WAITS
+        most = MOST_WAITS_BEFORE_ANOTHER if self._has_fallback and not error.patient else MOST_WAITS
         too_often = waited >= most or self._waits[type(error)] >= _most_waits(error, spoke)
         if too_often or asked_for > LONGEST_RETRY_AFTER_S:
             return None

@@ -34,7 +34,7 @@ from providers.base import (
     WrongCall,
 )
 from providers.entries import kind_of
-from providers.shared_cache import forget_glances, glance, shared
+from providers.shared_cache import near, shared
 
 THRESHOLD = 5
 OPEN_S = 5
@@ -72,14 +72,14 @@ class Circuit:
         """Raises `CircuitOpen` or `PassedOver` when nothing may be sent now. `last_resort`: there is no other model to
         ask."""
         with suppress(*_AWAY):
-            if opened := glance(self._keys)[self._opened]:
+            if opened := near.get_many(self._keys)[self._opened]:
                 self._pass(opened, last_resort=last_resort)
 
     def _pass(self, opened: dict[str, Any], *, last_resort: bool) -> None:
         left_s = opened["until"] - clock()
         if opened["for_good"]:
             if left_s > 0 and not last_resort:
-                raise PassedOver(f"{opened['said']} It was not asked again for a minute.")
+                raise PassedOver(f"{opened['said']} It is not asked again for a minute.")
         elif 0 < left_s <= LONGEST_OPEN_S:  # or the clock of one of us is wrong
             raise _left_alone(opened["said"], left_s)
         else:
@@ -94,14 +94,14 @@ class Circuit:
             with suppress(*_AWAY):
                 shared().set(self._failures, THRESHOLD - 1, REMEMBERED_S)
                 shared().delete_many([self._opened, self._probe])
-                forget_glances(self._keys)
+                near.forget(self._keys)
 
     def answered(self) -> None:
         """Whatever others have seen meanwhile, but for the last moment."""
         with suppress(*_AWAY):
-            if any(glance(self._keys).values()):
+            if any(near.get_many(self._keys).values()):
                 shared().delete_many(self._keys)
-                forget_glances(self._keys)
+                near.forget(self._keys)
 
     def failed(self, error: ProviderError, *, with_tools: bool = False) -> None:
         """`with_tools`: the request offered some, and a server may say that a model is missing when it takes none."""
@@ -114,8 +114,9 @@ class Circuit:
         elif isinstance(error, _FOR_NOW) and not isinstance(error, _NO_FAULT):
             with suppress(*_AWAY, ValueError):  # or it was forgotten between the two
                 shared().add(self._failures, 0, REMEMBERED_S)
-                forget_glances(self._keys)
-                if (failures := shared().incr(self._failures)) >= THRESHOLD:
+                failures = shared().incr(self._failures)
+                near.forget(self._keys)
+                if failures >= THRESHOLD:
                     said = f"{self._label} failed {failures} times in a row for {self._model} ({kind_of(error)})."
                     self._open(said, max(OPEN_S, min(error.retry_after_s or 0, LONGEST_OPEN_S)), for_good=False)
 
@@ -127,7 +128,7 @@ class Circuit:
             entry = {"until": max(until, clock() + seconds), "said": said, "for_good": for_good}
             shared().set(self._opened, entry, REFUSED_S if for_good else REMEMBERED_S)
             shared().delete(self._probe)
-            forget_glances(self._keys)
+            near.forget(self._keys)
 
 
 def _left_alone(said: str, seconds: float) -> CircuitOpen:

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from providers.base import Complaint, NotThisProtocol, ProviderError, ServerFailed, ServerUnreachable
 from providers.characters import one_line
-from providers.redaction import redacted, without_whole
+from providers.redaction import redacted, shown_address, without_whole
 from providers.sorting import sorted_out
 from providers.waits import in_words, seconds_in
 
@@ -44,7 +44,7 @@ class Server:
 
     def unreachable(self, cause: str = "") -> ServerUnreachable:
         why = f" ({self.quote(cause).rstrip('.')})" if cause else ""
-        return ServerUnreachable(f"{self.label} does not answer at {self._shown_address()}{why}. {self.remedy}")
+        return ServerUnreachable(f"{self.label} does not answer at {shown_address(self.address)}{why}. {self.remedy}")
 
     def not_connected(self, error: BaseException, tried: str) -> ProviderError:
         """`tried`: the address that was. It may be another than that of the server, which sends a request on."""
@@ -94,10 +94,6 @@ class Server:
         """One line of a length that any search can bear, without what is hidden and without the key."""
         text = without_whole(one_line(_ends(text, _MOST_READ)), self.key)
         return redacted(_ends(text, _MOST_SEARCHED), self.key)
-
-    def _shown_address(self) -> str:
-        parts = urlsplit(self.address)
-        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
 def _ends(text: str, most: int) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import redis
 
-from providers.shared_cache import forget_glances, glance, shared
+from providers.shared_cache import near, shared
 
 DAY_S = 86_400
 
@@ -27,7 +27,7 @@ class Memory:
         """None when nothing is known."""
         with suppress(redis.RedisError, OSError):
             key = self._key(server, model)
-            if (known := glance([key])[key]) is not None:
+            if (known := near.get_many([key])[key]) is not None:
                 return known
         learned_at, value = self._here.get((server, model), (float("-inf"), None))
         return value if clock() - learned_at < self._lasts_s else None
@@ -37,7 +37,7 @@ class Memory:
         with suppress(redis.RedisError, OSError):  # this process knows; the others find out in their turn
             key = self._key(server, model)
             shared().set(key, value, self._lasts_s)
-            forget_glances([key])
+            near.forget([key])
 
     def _key(self, server: str, model: str) -> str:
         """An address may hold a password, and a model's name what no key may."""

@@ -30,6 +30,7 @@ from providers.waits import seconds_of
 
 _CONNECT_TIMEOUT_S = 10
 _MODELS_TIMEOUT_S = 3
+# 0 is aiohttp's word for no limit: each debate that waits holds a connection. Many servers close idle ones soon.
 _LIMITS = httpx2.Limits(max_connections=0, keepalive_expiry=15)
 # How long the token counts and the end of the stream are waited for once the reply is whole. Reading to the end lets
 # the connection be used again.

@@ -2,12 +2,18 @@
 
 import re
 from base64 import b64encode, urlsafe_b64encode
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 _WORD = r"\w*.…+/=\-"
 _MASK = re.compile(r"\*{2,}|\.{2,}|…")
 _RECOGNISABLE = 6
 _SHOWN = "[key]"
+
+
+def shown_address(address: str) -> str:
+    """Without the user and the password that it may hold."""
+    parts = urlsplit(address)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
 def redacted(text: str, key: str) -> str:

@@ -4,7 +4,8 @@ of its own, so each would begin by connecting.
 """
 
 import threading
-from collections.abc import Collection
+import time
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from functools import cache
 from typing import Any
@@ -16,12 +17,8 @@ from django.core.cache import BaseCache, caches
 from django.core.cache.backends.redis import RedisCache, RedisCacheClient
 from redis.typing import KeyT
 
-# How old a glance may be.
-GLANCE_S = 0.5
-_MOST_GLANCES = 1000
-
-GLANCES: TTLCache[tuple[str, str], Any] = TTLCache(_MOST_GLANCES, GLANCE_S)
-_lock = threading.Lock()
+NEAR_S = 0.5
+_MOST_NEAR = 1000
 
 
 class _Client(RedisCacheClient):
@@ -54,23 +51,41 @@ def _connected(configuration: str) -> BaseCache:
     return caches.create_connection("default")
 
 
-def glance(keys: Collection[str]) -> dict[str, Any]:
-    """What the cache had for them at most `GLANCE_S` ago, for what every request asks; None for what it had not.
+class NearCache:
+    """What the cache had at most `NEAR_S` ago, for what every request asks. What this process writes is seen at once if
+    it calls `forget`. The values are everybody's and must not be changed."""
 
-    What this process writes is seen at once if it calls `forget_glances`. Raises what `shared().get_many` raises."""
-    configuration = _configuration()
-    with _lock, suppress(KeyError):
-        return {key: GLANCES[configuration, key] for key in keys}
-    found = shared().get_many(keys)
-    seen = {key: found.get(key) for key in keys}
-    with _lock:
-        GLANCES.update({(configuration, key): value for key, value in seen.items()})
-    return seen
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._kept: TTLCache[tuple[str, str], Any] = TTLCache(_MOST_NEAR, NEAR_S, clock)
+        self._lock = threading.Lock()
+        self._generation = 0
 
-
-def forget_glances(keys: Collection[str]) -> None:
-    configuration = _configuration()
-    with _lock:
-        for key in keys:
+    def get_many(self, keys: Collection[str]) -> dict[str, Any]:
+        """None for what the cache had not. Raises what `shared().get_many` raises."""
+        configuration = _configuration()
+        with self._lock:
+            generation = self._generation
             with suppress(KeyError):
-                del GLANCES[configuration, key]
+                return {key: self._kept[configuration, key] for key in keys}
+        found = shared().get_many(keys)
+        seen = {key: found.get(key) for key in keys}
+        with self._lock:
+            if generation == self._generation:  # else it may be older than what was written meanwhile
+                self._kept.update({(configuration, key): value for key, value in seen.items()})
+        return seen
+
+    def forget(self, keys: Collection[str]) -> None:
+        configuration = _configuration()
+        with self._lock:
+            self._generation += 1
+            for key in keys:
+                with suppress(KeyError):
+                    del self._kept[configuration, key]
+
+    def clear(self) -> None:
+        with self._lock:
+            self._generation += 1
+            self._kept.clear()
+
+
+near = NearCache()

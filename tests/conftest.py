@@ -53,9 +53,10 @@ def django_db_setup(django_db_setup: None) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def installation(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recovery, "MOST_WAITS_BEFORE_ANOTHER", 0)
     monkeypatch.setattr(recovery, "MOST_WAITS", 0)  # what only time can mend fails at once; test_recovery has the rest
     closed.reopen_all()
-    shared_cache.GLANCES.clear()
+    shared_cache.near.clear()
     logging.getLogger("tools_app").setLevel(logging.NOTSET)  # the terminal command, where it ran here, has lowered it
     settings.AGENTS_ENABLED = True
     settings.ROUND_PAUSE_MS = 0

@@ -5,6 +5,7 @@ from django.conf import settings
 from debates import checking
 from providers import registry
 from providers.base import ProviderError
+from providers.redaction import shown_address
 
 SMALL_MODEL = """\
 Model:    SmolLM2-135M, built in. It shows how everything works, but it argues weakly and drifts.
@@ -15,9 +16,9 @@ Model:    SmolLM2-135M, built in. It shows how everything works, but it argues w
 
 def in_words() -> str:
     if settings.AI_PROFILE == "ollama":
-        return f"Model:    {settings.OLLAMA_MODEL} on Ollama at {settings.OLLAMA_BASE_URL}"
+        return f"Model:    {settings.OLLAMA_MODEL} on Ollama at {shown_address(settings.OLLAMA_BASE_URL)}"
     if settings.AI_PROFILE == "openai":
-        return f"Model:    {settings.OPENAI_MODEL} at {settings.OPENAI_BASE_URL}"
+        return f"Model:    {settings.OPENAI_MODEL} at {shown_address(settings.OPENAI_BASE_URL)}"
     if settings.EMBEDDED_MODEL_PATH:
         return f"Model:    {settings.EMBEDDED_MODEL_PATH}, in the embedded server"
     return SMALL_MODEL

@@ -12,6 +12,7 @@ from collections import defaultdict
 from typing import Any
 
 from django.db.backends.sqlite3 import base
+from django.db.backends.sqlite3.features import DatabaseFeatures
 
 from agentchat.pooled_sqlite3.gate import Gate
 
@@ -24,7 +25,13 @@ _kept: dict[tuple[int, str], list[sqlite3.Connection]] = defaultdict(list)
 _gates: dict[tuple[int, str], Gate] = {}
 
 
+class _Features(DatabaseFeatures):
+    # INSERT ... RETURNING is committed when its row is read, after the gate was left.
+    can_return_columns_from_insert = False
+
+
 class DatabaseWrapper(base.DatabaseWrapper):
+    features_class = _Features
     _inside: Gate | None = None
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> sqlite3.Connection:

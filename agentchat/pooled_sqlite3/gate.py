@@ -1,8 +1,9 @@
 """Lets the writers of a SQLite file in one by one, across the threads and the processes of a machine.
 
 SQLite's own way to wait is to sleep, longer each time, up to 100 ms: with hundreds of writers the file lies idle while
-all of them sleep. Whoever does not get in within `PATIENCE_S` goes on without, and SQLite has the last word: a process
-that was frozen inside keeps nobody out for longer.
+all of them sleep. Here they wait at a lock, and the next one gets in within a millisecond, whoever it is. One who does
+not get in within `PATIENCE_S` goes on without, and SQLite has the last word: a process that was frozen inside keeps
+nobody out for longer.
 """
 
 import fcntl
@@ -25,19 +26,24 @@ class Gate:
 
     def enter(self) -> bool:
         """Whether `leave` must be called."""
+        deadline = time.monotonic() + PATIENCE_S
         if not self._threads.acquire(timeout=PATIENCE_S):
             return False
-        with suppress(OSError):
-            if self._file is None:
-                self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            self._lock(self._file)
+        try:
+            self._lock(deadline)
+        except OSError:
+            pass
+        except BaseException:  # the person's Ctrl-C
+            self._threads.release()
+            raise
         return True
 
-    def _lock(self, file: int) -> None:
-        deadline = time.monotonic() + PATIENCE_S
+    def _lock(self, deadline: float) -> None:
+        if self._file is None:
+            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         while time.monotonic() < deadline:
             try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 time.sleep(_LOOK_AGAIN_S)
             else:

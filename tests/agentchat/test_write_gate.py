@@ -1,6 +1,8 @@
 """Writers of the SQLite file go in one by one, and nobody is kept out for ever."""
 
+import sqlite3
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +13,13 @@ from django.db import connection, transaction
 from agentchat.pooled_sqlite3 import gate
 from agentchat.pooled_sqlite3.gate import Gate
 
-PATIENCE_S = 20
+PATIENCE_S = 10
+
+
+@pytest.fixture(autouse=True)
+def nobody_loses_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before a test does, or each would get in without the gate."""
+    monkeypatch.setattr(gate, "PATIENCE_S", 2 * PATIENCE_S)
 
 
 class Visitor(threading.Thread):
@@ -69,6 +77,20 @@ def test_a_process_that_was_frozen_inside_keeps_nobody_out_for_long(
     ours.leave()
 
 
+def test_an_interrupt_at_it_keeps_nobody_out(
+    ours: Gate, of_another_process: Gate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(_: float) -> None:
+        raise KeyboardInterrupt
+
+    of_another_process.enter()
+    with monkeypatch.context() as meanwhile, pytest.raises(KeyboardInterrupt):
+        meanwhile.setattr(time, "sleep", interrupt)
+        ours.enter()
+    of_another_process.leave()
+    assert Visitor(ours.enter).gets_through()
+
+
 def test_a_file_that_cannot_be_made_is_done_without(tmp_path: Path) -> None:
     nowhere = Gate(str(tmp_path / "there is" / "no such folder"))
     assert nowhere.enter()
@@ -98,6 +120,29 @@ def test_what_writes_goes_through_it(database_gate: Gate, write: Callable[[], ob
     assert writer.is_kept_out()
     database_gate.leave()
     assert writer.gets_through()
+
+
+@pytest.mark.parametrize(
+    "write",
+    [lambda: User.objects.create(username="carol"), lambda: User.objects.update(first_name="A"), lambda: _commit()],
+    ids=["insert", "update", "transaction"],
+)
+def test_what_was_written_is_committed_when_it_is_left(
+    database_gate: Gate, write: Callable[[], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[bool] = []
+
+    def leave(self: Gate) -> None:
+        other = sqlite3.connect(connection.settings_dict["NAME"], timeout=0, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")  # raises where the file is locked
+        other.close()
+        found.append(True)
+        left(self)
+
+    left = Gate.leave
+    monkeypatch.setattr(Gate, "leave", leave)
+    write()
+    assert found
 
 
 def test_what_reads_does_not(database_gate: Gate) -> None:

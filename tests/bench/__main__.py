@@ -87,7 +87,7 @@ def tools() -> None:
 
 def prefix() -> None:
     with _environment() as environment:
-        _print_prompts(_printed_by("prefix", {**environment, "AI_PROFILE": "embedded", "EMBEDDED_MODEL_PATH": ""}))
+        _print_prefix(_printed_by("prefix", {**environment, "AI_PROFILE": "embedded", "EMBEDDED_MODEL_PATH": ""}))
 
 
 def many_on_both_databases() -> None:
@@ -177,12 +177,12 @@ def _print(floor: Figures, streamed: Figures, ours: Figures) -> None:
     )
 
 
-def _print_prompts(prompts: dict[str, dict[str, float]]) -> None:
+def _print_prefix(figures_of: dict[str, dict[str, float]]) -> None:
     table = Table(
         "prompt", "tokens read", "tokens kept", "ms a turn", "ratio", title="A debate of two on the embedded model"
     )
-    floor = prompts["as it is"]["turn_ms"]
-    for name, figures in prompts.items():
+    floor = figures_of["as it is"]["turn_ms"]
+    for name, figures in figures_of.items():
         counts = (f"{figures['read']:.0f}", f"{figures['kept']:.0f}", f"{figures['turn_ms']:.0f}")
         table.add_row(name, *counts, f"{figures['turn_ms'] / floor:.2f}")
     Console(width=120).print(table)

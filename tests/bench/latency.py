@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from dataclasses import replace
 
 from tests.bench import viewers
 from tests.bench.many import Job, model_server, worker
@@ -13,7 +12,7 @@ PER_SECOND, VIEWERS, WORDS = 10, 60, 100
 TARGET_P99_MS = 100
 # A worker gathers the words of a debate that nobody watches for longer, and soon hears that somebody does.
 UNTIL_HEARD_S = 3.0
-JOB = Job(DEBATES, TURNS, WORDS / PER_SECOND, chunks=WORDS)
+JOB = Job(DEBATES, TURNS, WORDS / PER_SECOND, chunks=WORDS, stamped=True)
 
 
 async def late_ms(here: viewers.Site, path: str) -> list[float]:
@@ -26,7 +25,7 @@ async def late_ms(here: viewers.Site, path: str) -> list[float]:
 
 
 def measured(path: str) -> list[float]:
-    with model_server(replace(JOB, stamped=True)) as url, viewers.site(0, url) as here, worker(here.environment, 0):
+    with model_server(JOB) as url, viewers.site(0, url) as here, worker(here.environment, 0):
         return asyncio.run(late_ms(here, path))
 
 

@@ -91,11 +91,9 @@ class Site:
     environment: dict[str, str]
     workers: list[psutil.Process]
 
-    def drive(self, command: str, debates: int | None = None) -> None:
-        told = [command, str(debates or self.job.debates), str(self.job.turns)]
-        subprocess.run(
-            [sys.executable, "-m", "tests.bench.drive", *told], cwd=BASE_DIR, env=self.environment, check=True
-        )
+    def drive(self, command: str, *numbers: int) -> None:
+        told = [sys.executable, "-m", "tests.bench.drive", command, *map(str, numbers)]
+        subprocess.run(told, cwd=BASE_DIR, env=self.environment, check=True)
 
     def cpu_s(self) -> float:
         times = [worker.cpu_times() for worker in self.workers]
@@ -120,14 +118,14 @@ def site(job: Job) -> Iterator[Site]:
         Site(job, own, []).drive("prepare")
         workers = [stack.enter_context(worker(own, number)) for number in range(job.workers)]
         here = Site(job, own, workers)
-        here.drive("wait-for-workers")
+        here.drive("wait-for-workers", job.workers)
         yield here
 
 
 def play(job: Job) -> Took:
     with site(job) as here:
         before = here.cpu_s()
-        here.drive("play")
+        here.drive("play", job.debates, job.turns)
         cpu_s = here.cpu_s() - before
         took = float((Path(here.environment["VAR_DIR"]) / "took").read_text())
     return Took(took, job.ideal_s / took, cpu_s / (job.debates * job.turns) * 1000)

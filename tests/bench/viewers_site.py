@@ -30,15 +30,9 @@ def prepare(debates: int) -> None:
 
 
 def start(debates: int, turns: int) -> None:
-    from django.contrib.auth.models import User  # noqa: PLC0415  needs the settings
+    from tests.bench.drive import make  # noqa: PLC0415  needs the settings
 
-    from debates.proposals import DebateProposal, SeatProposal  # noqa: PLC0415
-    from debates.services import create_debate  # noqa: PLC0415
-
-    owner = User.objects.get(username="bench")
-    ada, bo = (SeatProposal(system_prompt=f"You are {name}.") for name in ("Ada", "Bo"))
-    proposal = DebateProposal("Tax?", ada, bo, turns // 2, tools=[], stop_phrases=[])
-    print(json.dumps([str(create_debate(owner, proposal).conversation.pk) for _ in range(debates)]))
+    print(json.dumps([str(pk) for pk in make(debates, turns, start=True)]))
 
 
 def speak(debate: uuid.UUID, events: int, per_second: int) -> None:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from tests.bench.many import Job, site
 
-FIRST, ALL = 100, 1000
+FIRST, ALL, TURNS = 100, 1000, 2
 TARGET_KB, TARGET_DESCRIPTORS = 60, 2
 # Longer than the measurement takes.
 SILENT_S = 300.0
@@ -19,11 +19,11 @@ class Waiting:
 
 
 def measured(workers: int = 2) -> Waiting:
-    with site(Job(ALL, 2, SILENT_S, workers=workers)) as here:
-        here.drive("hold", FIRST)
+    with site(Job(ALL, TURNS, SILENT_S, workers=workers)) as here:
+        here.drive("hold", FIRST, TURNS)
         rss_kb, descriptors = here.rss_kb(), here.descriptors()
         more = ALL - FIRST
-        here.drive("hold", more)
+        here.drive("hold", more, TURNS)
         return Waiting((here.rss_kb() - rss_kb) / more, (here.descriptors() - descriptors) / more)
 
 

@@ -44,8 +44,9 @@ class Outcome:
         }
         spoken = books.said_first_after(killed_at)
         waited = [spoken[debate.id] - killed_at for debate in self._going_on() if debate.number in hit]
+        assert waited, "the blow broke off no reply of a debate that went on"
         self.resumed_s = max([*waited, self.resumed_s or 0])
-        return self.resumed_s
+        return max(waited)
 
     def _going_on(self) -> list[Debate]:
         return [debate for debate in self.stage.person.debates if debate.due == "FINISHED"]
@@ -76,5 +77,5 @@ class Outcome:
 
 
 def _shortened(faults: list[str]) -> str:
-    more = f" and {len(faults) - 2} faults more" if len(faults) > 2 else ""
+    more = f" and {len(faults) - 2} more faults" if len(faults) > 2 else ""
     return "; ".join(faults[:2]) + more

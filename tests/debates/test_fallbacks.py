@@ -18,6 +18,7 @@ from providers.base import (
     ContentRefused,
     CredentialsRefused,
     EmptyReply,
+    Loading,
     ProviderError,
     RequestRefused,
     ServerUnreachable,
@@ -97,6 +98,7 @@ def test_its_own_model_stands_in_for_nobody(cast: Cast) -> None:
 
 def test_what_can_be_waited_out_is_not_a_reason_to_switch(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recovery, "MOST_WAITS", 120)
+    monkeypatch.setattr(recovery, "MOST_WAITS_BEFORE_ANOTHER", 5)
     cast.own.enqueue(ServerUnreachable("Away."))
     cast.own.enqueue("Back.")
     last = cast.turn(cast.second)[-1]
@@ -107,6 +109,7 @@ def test_what_can_be_waited_out_is_not_a_reason_to_switch(cast: Cast, monkeypatc
 def test_one_that_stays_away_is_not_waited_out_to_the_end(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where nobody counts failures for all workers."""
     monkeypatch.setattr(recovery, "MOST_WAITS", 120)
+    monkeypatch.setattr(recovery, "MOST_WAITS_BEFORE_ANOTHER", 5)
     for _ in range(100):
         cast.own.enqueue(ServerUnreachable("Away."))
     cast.second.enqueue("Tax them.")
@@ -115,6 +118,17 @@ def test_one_that_stays_away_is_not_waited_out_to_the_end(cast: Cast, monkeypatc
     assert (last.content, last.stood_in_for) == ("Tax them.", "own")
     assert cast.now < 30
     assert len(cast.own.requests) == recovery.MOST_WAITS_BEFORE_ANOTHER + 1
+
+
+def test_one_that_is_being_loaded_is_waited_for(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recovery, "MOST_WAITS", 120)
+    monkeypatch.setattr(recovery, "MOST_WAITS_BEFORE_ANOTHER", 5)
+    for _ in range(20):
+        cast.own.enqueue(Loading("It is loading."))
+    cast.own.enqueue("Ready.")
+    last = cast.turn(cast.second)[-1]
+    assert isinstance(last, TurnFinished)
+    assert (last.content, last.stood_in_for) == ("Ready.", "")
 
 
 def test_who_stands_in_does_so_until_the_end_of_the_turn(cast: Cast) -> None:
@@ -145,6 +159,7 @@ def test_when_nothing_is_left_the_turn_fails_with_all_reasons(cast: Cast) -> Non
 
 def test_all_are_asked_anew_while_one_may_come_back(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recovery, "MOST_WAITS", 120)
+    monkeypatch.setattr(recovery, "MOST_WAITS_BEFORE_ANOTHER", 5)
     for _ in range(3):
         cast.own.enqueue(CLOSED_DOOR)
         cast.second.enqueue(CredentialsRefused("No key."))
@@ -184,6 +199,7 @@ def test_what_costs_tokens_each_time_is_not_tried_in_rounds(
     cast: Cast, monkeypatch: pytest.MonkeyPatch, kind: type[ProviderError]
 ) -> None:
     monkeypatch.setattr(recovery, "MOST_WAITS", 120)
+    monkeypatch.setattr(recovery, "MOST_WAITS_BEFORE_ANOTHER", 5)
     for _ in range(9):
         cast.own.enqueue(kind("Nothing."))
         cast.second.enqueue(kind("Nothing either."))

@@ -35,7 +35,7 @@ def test_a_wait_is_counted_down() -> None:
 
 def test_that_the_model_is_loaded_is_told_at_once_and_once() -> None:
     notices = told(BEGUN, Waiting(0.25, loading=True), Waiting(0.5, loading=True), Waiting(0.75, loading=True))
-    assert [notice.data["note"] for notice in notices] == ["", "m is being loaded or reads the conversation."]
+    assert [notice.data["note"] for notice in notices] == ["", "m is being loaded or is reading the conversation."]
 
 
 def test_words_are_told_again_while_nothing_comes_for_those_who_come_late() -> None:

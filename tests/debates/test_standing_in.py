@@ -92,6 +92,7 @@ def test_one_that_keeps_failing_is_left_alone(
     made: Conversation, own: Server, other: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(recovery, "MOST_WAITS", 120)
+    monkeypatch.setattr(recovery, "MOST_WAITS_BEFORE_ANOTHER", 5)
     monkeypatch.setattr(recovery, "LONGEST_WAIT_S", 0)
     monkeypatch.setattr(recovery, "LEAST_WAIT_S", 0.001)
     own.says = DOWN

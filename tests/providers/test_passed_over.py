@@ -49,7 +49,7 @@ def test_nobody_waits_for_it_who_has_another_model(clock: Clock, kind: type[Prov
 
 def test_the_sentence_says_who_refused_and_that_nothing_was_sent(clock: Clock) -> None:
     of_a_worker().failed(QuotaUsedUp("No."))
-    told = r"OpenRouter refused m a moment ago \(quota used up\)\. It was not asked again for a minute\."
+    told = r"OpenRouter refused m a moment ago \(quota used up\)\. It is not asked again for a minute\."
     with pytest.raises(PassedOver, match=told):
         of_a_worker().admit(last_resort=False)
 

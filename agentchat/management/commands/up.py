@@ -21,6 +21,7 @@ from agentchat.embedded.services import services
 from agentchat.embedded.supervisor import Supervisor
 from debates import personas
 from debates import services as debates
+from providers.redaction import shown_address
 
 
 class Command(BaseCommand):
@@ -64,7 +65,9 @@ def _settle_environment(console: Console) -> None:
         decided["AI_PROFILE"] = "ollama" if model else settings.AI_PROFILE
         if model:
             decided["OLLAMA_MODEL"] = model
-            console.say(f"Ollama answers at {settings.OLLAMA_BASE_URL}: the debates use its model {model}.")
+            console.say(
+                f"Ollama answers at {shown_address(settings.OLLAMA_BASE_URL)}: the debates use its model {model}."
+            )
             console.say("AI_PROFILE=embedded keeps to the small built-in model instead.")
     if decided:
         os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], {**os.environ, **decided})  # noqa: S606
