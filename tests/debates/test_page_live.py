@@ -118,8 +118,8 @@ def test_forty_messages_need_as_many_queries_as_two(page: Client, alice: User) -
     [
         (Status.QUEUED, "as soon as a worker is free", {"pause", "stop"}),
         (Status.RUNNING, "Live", {"pause", "stop"}),
-        (Status.PAUSED, "Resume to go on at the next turn", {"resume", "stop"}),
-        (Status.STOPPED, "Somebody stopped it. Everything that was said is kept", set()),
+        (Status.PAUSED, "Resume to go on. A turn that was broken off is spoken anew", {"resume", "stop"}),
+        (Status.STOPPED, "Every finished turn is kept; one that was broken off is not", set()),
         (Status.FINISHED, "All rounds have been spoken", set()),
         (Status.FAILED, "The server is gone", {"resume"}),
     ],
@@ -249,7 +249,9 @@ def test_why_a_turn_begins_anew_stands_in_its_box_until_it_is_over(alice: User) 
 def test_a_debate_that_was_paused_for_its_model_says_why(page: Client, alice: User) -> None:
     html = _html(page, make_debate(alice, status=Status.PAUSED, error="Ollama is away. Start `ollama serve`."))
     assert "Ollama is away. Start <code>ollama serve</code>." in html
-    assert "<h2>Paused</h2>" in html and "When the cause is gone" in html and 'id="retry"' in html
+    assert (
+        "<h2>Paused</h2>" in html and "When the cause is gone, go on at the same turn" in html and 'id="retry"' in html
+    )
 
 
 @pytest.mark.parametrize(
@@ -302,7 +304,7 @@ def test_a_paused_page_shows_no_speaker(alice: User) -> None:
     late = Notice("text", {"round": 1, "sender": "AGENT_A", "text": "Too late."})
     frames = _frames(debate, paused, late)
     assert len(frames) == 1
-    assert "Resume to go on at the next turn" in frames[0]
+    assert "A turn that was broken off is spoken anew" in frames[0]
 
 
 def _clock(html: str) -> str:
@@ -361,7 +363,8 @@ def test_a_debate_on_the_small_model_is_shown_with_the_way_to_a_real_one(page: C
     debate = make_debate(alice)
     assert "AI_PROFILE=ollama" not in _html(page, debate)
     debate.seats.update(provider="embedded")
-    assert "AI_PROFILE=ollama\nOLLAMA_MODEL=qwen3:8b" in _html(page, debate)
+    html = _html(page, debate)
+    assert "<code>ollama pull qwen3:8b</code>" in html and "AI_PROFILE=ollama\nOLLAMA_MODEL=qwen3:8b" in html
 
 
 def test_a_failure_is_told_in_place_with_a_way_on(alice: User) -> None:
