@@ -241,9 +241,15 @@ def test_why_a_turn_begins_anew_stands_in_its_box_until_it_is_over(alice: User) 
         Notice("text", {"round": 1, "sender": "AGENT_A", "text": "Yes"}),
         Notice("turn", {**_turn(note="", retry_in_s=None).data, "sender": "AGENT_B"}),
     )
-    assert "The &lt;b&gt;server&lt;/b&gt; failed." in frames[0] and "asking m again in 6 s" in frames[0]
+    assert "The &lt;b&gt;server&lt;/b&gt; failed." in frames[0] and "asking m again in 7 s" in frames[0]
     assert "server" in frames[1] and "again in" not in frames[1]
     assert "server" not in frames[2] and "waiting for m" in frames[2]
+
+
+@pytest.mark.parametrize(("left_s", "words"), [(0.0, "1 s"), (0.3, "1 s"), (1.0, "1 s"), (1.1, "2 s")])
+def test_what_is_waited_for_is_never_told_as_no_time(alice: User, left_s: float, words: str) -> None:
+    frame = _frames(make_debate(alice), _turn(note="It is away.", retry_in_s=left_s))[0]
+    assert f"asking m again in {words}" in frame
 
 
 def test_a_debate_that_was_paused_for_its_model_says_why(page: Client, alice: User) -> None:
