@@ -122,8 +122,8 @@ class Screen:
         match data["phase"]:
             case Phase.WAITING:
                 self._dim(f"  {asked} waits for approval")
-            case Phase.FAILED:
-                self._dim(f"  {asked} failed: {data['summary']}{took}")
+            case Phase.FAILED | Phase.NOT_ASKED as phase:
+                self._dim(f"  {asked} {phase}: {data['summary']}{took}")
             case _:
                 verb = "used" if data["tool"] in self._acting else "looked up"
                 self._dim(f"  {verb} {asked}: {data['summary']}{took}")

@@ -108,7 +108,7 @@ class ConversationAdmin(admin.ModelAdmin[Conversation]):
 
     @admin.display(description="rounds")
     def rounds(self, conversation: Conversation) -> str:
-        return f"{conversation.total_rounds} of {conversation.max_rounds}"
+        return f"{conversation.current_round} of {conversation.max_rounds}"
 
     @admin.display(description="models")
     def models(self, conversation: Conversation) -> str:

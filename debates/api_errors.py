@@ -39,7 +39,10 @@ STATUS_OF = {
     AnsweredBefore: status.HTTP_409_CONFLICT,
     NotPermitted: status.HTTP_403_FORBIDDEN,
 }
-NOT_FOUND = "There is nothing here. Addresses end with a slash, and other people's things are not shown."
+NOT_FOUND = (
+    "There is nothing here. Addresses end with a slash, what was deleted is gone, and other people's things are not "
+    "shown."
+)
 DATABASE_AWAY = "The database does not answer or cannot be written to, so nothing was changed. Try again in a moment."
 _WHOLE_BODY = "body"
 

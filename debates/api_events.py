@@ -40,7 +40,7 @@ _DESCRIPTION = """Server-Sent Events with JSON data:
 | `totals` | what was used so far, as `totals` in `GET debates/{id}/`: after each message, and when a turn begins anew: `prompt_tokens`, `completion_tokens`, `tokens`, `estimated`, `cost`, `cost_unknown`, `unpriced`, `requests`, `failed`, `minutes`, `seconds` |
 | `turn` | `round`, `sender`, `model`, `waiting_s`, `thinking`, while no words come; `note`: why the turn begins anew or what the server does; `retry_in_s`: when a model that failed is asked again, else null |
 | `text` | `round`, `sender`, `text`: all of the turn so far |
-| `tool` | `round`, `sender`, `tool`, `arguments` in short, `phase` (`called`, `returned`, `failed` or `waiting for approval`), `ms` (null when called), `summary`; what was said in the turn before it does not count; who comes in the middle of a turn is told its calls again |
+| `tool` | `round`, `sender`, `tool`, `arguments` in short, `phase` (`called`, `returned`, `failed`, `not asked` or `waiting for approval`), `ms` (null when called), `summary`; what was said in the turn before it does not count; who comes in the middle of a turn is told its calls again |
 | `message` | as in `messages/`; it is saved, and the event's `id` is its position |
 | `end` | `status`, `end_reason`, `error`; the stream closes |
 """  # noqa: E501

@@ -127,7 +127,7 @@ class Fragments:
             "speaker": seat.name,
             "note": self._turn.note,
             "running": self._turn.calls_in(Phase.CALLED),
-            "done": self._turn.calls_in(Phase.RETURNED, Phase.FAILED, Phase.WAITING),
+            "done": self._turn.calls_in(Phase.RETURNED, Phase.FAILED, Phase.NOT_ASKED, Phase.WAITING),
             "new_round": new_round,
         }
         if new_round:

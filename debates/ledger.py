@@ -11,6 +11,7 @@ from debates.events import (
     DebateEnded,
     EndReason,
     Event,
+    Sender,
     TurnFailed,
     TurnFinished,
     TurnRestarted,
@@ -72,12 +73,17 @@ class Ledger:
             first_token_ms=turn.first_token_ms,
             total_ms=turn.total_ms,
         )
-        with leases.guarded(self.lease, total_rounds=turn.round_number, pending=None):
+        with leases.guarded(self.lease, **self._rounds_after(turn), pending=None):
             message.save(force_insert=True)
         leases.release_connection()
         self.last_position = message.position
         metrics.TURN_SECONDS.observe(turn.total_ms / 1000)
         return [Notice("message", message_payload(message), message.position), self._totals()]
+
+    def _rounds_after(self, turn: TurnFinished) -> dict[str, int]:
+        """The next round counts as reached before anybody is told of it."""
+        is_whole = turn.sender == Sender.AGENT_B and turn.round_number < self.account.conversation.max_rounds
+        return {"total_rounds": turn.round_number, "round_reached": turn.round_number + is_whole}
 
     def _totals(self) -> Notice:
         return Notice("totals", totals_payload(self.account.used))

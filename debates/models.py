@@ -103,6 +103,9 @@ class Conversation(models.Model):
     error = models.TextField(blank=True)
     max_rounds = models.PositiveIntegerField()
     total_rounds = models.PositiveIntegerField(default=0, help_text="The round of the last message.")
+    round_reached = models.PositiveIntegerField(
+        default=0, db_default=0, editable=False, help_text="The round of the turn after the last message."
+    )
     stop_phrases = models.JSONField(default=list, blank=True, help_text="An empty list: no phrase ends this debate.")
     settings = models.JSONField(default=dict, help_text="The limits that held when the debate was made.")
     tools = models.JSONField(default=list, blank=True, help_text="The tools that are switched on, by name.")
@@ -175,8 +178,11 @@ class Conversation(models.Model):
 
     @property
     def current_round(self) -> int:
-        """The round that is being spoken or was spoken last; 0 before the start."""
-        return max(self.total_rounds, 1) if self.started_at else 0
+        """The round that was reached, though nothing of it may have been kept; 0 before the start."""
+        if not self.started_at:
+            return 0
+        reached = 0 if self.status == self.Status.FINISHED else self.round_reached
+        return max(self.total_rounds, reached, 1)
 
     def seat(self, sender: Sender) -> "Seat":
         return next(seat for seat in self.seats.all() if seat.sender == sender)

@@ -35,7 +35,9 @@ class DebateSerializer(serializers.ModelSerializer[Conversation]):
 
     books: Books | None = None
     end_reason = serializers.ChoiceField(choices=EndReasonChoices.choices, allow_blank=True)
-    round = serializers.IntegerField(source="current_round", help_text="The round being spoken, or the last one.")
+    round = serializers.IntegerField(
+        source="current_round", help_text="The round that was reached; of total_rounds something was kept."
+    )
     agent_a = SeatSerializer(source="seat_a")
     agent_b = SeatSerializer(source="seat_b")
     stop_phrases = serializers.ListField(child=serializers.CharField())

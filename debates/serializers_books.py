@@ -93,7 +93,7 @@ class CallSerializer(serializers.Serializer[Any]):
     failure = serializers.ChoiceField(choices=_FAILURES, allow_blank=True, help_text="The kind, when it failed.")
     summary = serializers.CharField(help_text="What came of it, in one line.")
     from_cache = serializers.BooleanField()
-    ms = serializers.IntegerField(allow_null=True)
+    ms = serializers.IntegerField(allow_null=True, help_text="Null: it is under way, or nothing was sent.")
     created_at = serializers.DateTimeField()
 
 

@@ -158,7 +158,7 @@ def pause(conversation: Conversation) -> None:
 
 
 def resume(conversation: Conversation) -> None:
-    """Go on at the next turn. Raises `WrongStatus`, `AgentsDisabled`, `BudgetSpent`."""
+    """Go on; a turn that was broken off is spoken anew. Raises `WrongStatus`, `AgentsDisabled`, `BudgetSpent`."""
     if not settings.AGENTS_ENABLED:
         raise AgentsDisabled
     if spent := spending.budget_used_up(conversation):

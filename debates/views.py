@@ -101,9 +101,12 @@ def page_context(request: HttpRequest, debate: Conversation) -> dict[str, Any]:
 
 
 def lookups_of(debate: Conversation) -> dict[str, int]:
-    """How many look-ups there were in `all`, and how many of them `failed`."""
+    """How many look-ups there were in `all`, and how many of them `failed` or were `not_asked`."""
     calls = ToolCall.objects.filter(scope=debate.pk).exclude(permission__in=(Permission.WRITE, Permission.EXEC))
-    return calls.aggregate(all=Count("pk"), failed=Count("pk", filter=Q(outcome=ToolCall.Outcome.FAILED)))
+    failed, sent = Q(outcome=ToolCall.Outcome.FAILED), Q(ms__isnull=False)
+    return calls.aggregate(
+        all=Count("pk"), failed=Count("pk", filter=failed & sent), not_asked=Count("pk", filter=failed & ~sent)
+    )
 
 
 @require_GET

@@ -80,7 +80,7 @@ def _grouped(calls: Sequence[ToolCall]) -> list[list[ToolCall]]:
     groups: dict[Hashable, list[ToolCall]] = {}
     for call in calls:
         failed = call.outcome == ToolCall.Outcome.FAILED
-        groups.setdefault((call.tool, call.summary) if failed else call.pk, []).append(call)
+        groups.setdefault((call.tool, call.summary, call.not_asked) if failed else call.pk, []).append(call)
     return list(groups.values())
 
 

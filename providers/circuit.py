@@ -132,5 +132,6 @@ class Circuit:
 
 
 def _left_alone(said: str, seconds: float) -> CircuitOpen:
-    sentence = f"{said} It is left alone for a moment. Check that server, or choose another model."
+    remedy = "Check that server, or choose another model."
+    sentence = f"{said} It is asked only now and then until it answers. {remedy}"
     return CircuitOpen(sentence, retry_after_s=seconds)

@@ -42,5 +42,11 @@ document.addEventListener("keydown", (event) => {
 // Below a select of models stands what is known of the chosen one.
 document.addEventListener("change", ({ target }) => {
   const facts = target.id && document.getElementById(`${target.id}_facts`);
-  if (facts) facts.textContent = target.selectedOptions?.[0]?.dataset.facts ?? "";
+  if (!facts) return;
+  facts.textContent = target.selectedOptions?.[0]?.dataset.facts ?? "";
+  for (const option of target.options ?? []) {
+    const known = option.dataset.facts;
+    if (option.selected && known) option.label = option.text.slice(0, -` · ${known}`.length);
+    else option.removeAttribute("label");
+  }
 });

@@ -60,7 +60,7 @@ def begin(errand: Errand, tool: str, given: Mapping[str, Any], permission: str, 
     )
 
 
-def complete(row: ToolCall, outcome: Outcome, answer: str, *, ms: int, from_cache: bool = False) -> None:
+def complete(row: ToolCall, outcome: Outcome, answer: str, *, ms: int | None, from_cache: bool = False) -> None:
     row.outcome, row.failure = _verdict(outcome)
     row.answer, row.summary = answer, shaping.summary(outcome)[:300]
     row.ms, row.from_cache, row.ended_at = ms, from_cache, timezone.now()
@@ -72,7 +72,8 @@ def complete(row: ToolCall, outcome: Outcome, answer: str, *, ms: int, from_cach
 def repeat(errand: Errand, first: ToolCall) -> ToolCall:
     """A call that was answered with what came of an identical one before it."""
     answered = {"outcome": first.outcome, "failure": first.failure, "summary": first.summary, "answer": first.answer}
-    row = begin(errand, first.tool, first.arguments, "", ms=0, from_cache=True, ended_at=timezone.now(), **answered)
+    ms, now = None if first.not_asked else 0, timezone.now()
+    row = begin(errand, first.tool, first.arguments, "", ms=ms, from_cache=True, ended_at=now, **answered)
     log(row)
     return row
 

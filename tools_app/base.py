@@ -120,6 +120,7 @@ class Phase(StrEnum):
     CALLED = "called"
     RETURNED = "returned"
     FAILED = "failed"
+    NOT_ASKED = "not asked"  # the source is left alone for a while, so nothing was sent
     WAITING = "waiting for approval"
 
 

@@ -74,8 +74,11 @@ class _Job:
     def ended(self) -> CallEnded:
         if self.answer.waiting:
             return CallEnded(self.name, self.in_short, Phase.WAITING, 0, "Waits for a person's word")
-        phase = Phase.RETURNED if self.row.outcome in (Row.Outcome.FOUND, Row.Outcome.NOTHING) else Phase.FAILED
-        return CallEnded(self.name, self.in_short, phase, self.row.ms or 0, self.row.summary)
+        returned = self.row.outcome in (Row.Outcome.FOUND, Row.Outcome.NOTHING)
+        failed = Phase.NOT_ASKED if self.row.not_asked else Phase.FAILED
+        return CallEnded(
+            self.name, self.in_short, Phase.RETURNED if returned else failed, self.row.ms or 0, self.row.summary
+        )
 
 
 class Session:
@@ -186,10 +189,11 @@ class Session:
         if isinstance(outcome, Found):
             outcome = Found(shaping.shaped(outcome.items), outcome.note)
             labels = self._label(job.name, outcome.items) if run.tool.permission is Permission.READ else ()
-        self._close(job, outcome, labels, ms=run.ms, from_cache=run.from_cache)
+        not_asked = isinstance(outcome, ToolFailure) and outcome.ours
+        self._close(job, outcome, labels, ms=None if not_asked else run.ms, from_cache=run.from_cache)
 
     def _close(
-        self, job: _Job, outcome: Outcome, labels: Sequence[str] = (), *, ms: int, from_cache: bool = False
+        self, job: _Job, outcome: Outcome, labels: Sequence[str] = (), *, ms: int | None, from_cache: bool = False
     ) -> None:
         content = tool_results.as_model_sees(job.name, job.given, outcome, labels)
         audit.complete(job.row, outcome, content, ms=ms, from_cache=from_cache)

@@ -72,6 +72,11 @@ class ToolCall(models.Model):
     def __str__(self) -> str:
         return f"{self.tool} {self.created_at:%Y-%m-%d %H:%M}"
 
+    @property
+    def not_asked(self) -> bool:
+        """Whether nothing was sent, because its source is left alone for a while: that took no time."""
+        return self.outcome == self.Outcome.FAILED and self.ms is None
+
 
 class Approval(models.Model):
     """A person's word on one call that writes or acts. It is given once; without it nothing happens."""

@@ -82,4 +82,4 @@ def sources() -> Finding:
     lacks = {tool.label: tool.missing() for tool in tools().values()}
     ready = ", ".join(label for label, lack in lacks.items() if not lack) or "none"
     missing = " ".join(f"{label}: {lack}" for label, lack in lacks.items() if lack)
-    return ok(f"Ready: {ready}." + (f" Not set up: {missing}" if missing else ""))
+    return ok(f"Set up, not asked: {ready}." + (f" Not set up: {missing}" if missing else ""))

@@ -2,6 +2,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from math import ceil
 from typing import Any
 
 from django import template
@@ -95,6 +96,12 @@ def seconds(milliseconds: int | None) -> str:
     if milliseconds is None:
         return "time unknown"
     return f"{milliseconds / 1000:.1f} s" if milliseconds < 10_000 else f"{milliseconds / 1000:.0f} s"
+
+
+@register.filter
+def seconds_left(left_s: float) -> int:
+    """Until something is done: never none, for then it would be done."""
+    return max(1, ceil(left_s))
 
 
 @register.filter

@@ -369,5 +369,6 @@ def test_sources_are_told_with_what_they_lack(settings: Settings) -> None:
     told = models.sources()
     assert told.state == "ok"
     ready, _, lacking = told.says.partition("Not set up:")
+    assert ready.startswith("Set up, not asked: ")  # nothing is known of whether they answer
     assert "Tavily" in ready and "arXiv" in ready
     assert "Set NEWSAPI_KEY" in lacking

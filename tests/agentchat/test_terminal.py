@@ -41,6 +41,11 @@ def test_a_look_up_is_one_line_when_it_is_over(screen: Screen, capsys: pytest.Ca
     assert out == '  looked up wikipedia (query: "zoos"): 2 results: Zoo; Park (0.4 s)\n'
 
 
+def test_a_look_up_that_was_not_sent_says_so(screen: Screen, capsys: pytest.CaptureFixture[str]) -> None:
+    out = _printed(screen, capsys, _tool("not asked", ms=0, summary="Wikipedia wants a rest."))
+    assert out == '  wikipedia (query: "zoos") not asked: Wikipedia wants a rest.\n'
+
+
 def test_a_look_up_that_failed_says_so(screen: Screen, capsys: pytest.CaptureFixture[str]) -> None:
     out = _printed(screen, capsys, _tool("failed", ms=3000, summary="[red]No answer.[/red]"))
     assert out == '  wikipedia (query: "zoos") failed: [red]No answer.[/red] (3.0 s)\n'

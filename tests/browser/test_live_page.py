@@ -103,7 +103,7 @@ def test_a_paused_debate_is_live_again_after_resume(
     play(debate)
     expect(page.locator("#speaking")).to_contain_text("broken off")
     page.locator("#pause").click()
-    expect(page.locator("#outcome")).to_contain_text("Resume to go on at the next turn")
+    expect(page.locator("#outcome")).to_contain_text("A turn that was broken off is spoken anew")
     expect(page.locator("#speaking")).to_be_empty()
     for number in range(4):
         scripted.enqueue(f"Reason {number} against it.")

@@ -135,8 +135,13 @@ def test_what_is_known_of_a_model_is_readable_where_the_seats_stand_side_by_side
         assert wide["width"] > 0.85 * seat["width"]
         assert seat["x"] < shown["x"] and shown["x"] + shown["width"] < seat["x"] + seat["width"]
         assert facts.evaluate("one => one.scrollWidth <= one.clientWidth")
-        select.select_option("somebody/a-model-of-a-rather-long-name")
+        labels = "select => [...select.options].map(option => option.label)"
+        long = "somebody/a-model-of-a-rather-long-name"
+        assert select.evaluate(labels) == ["scripted (default)", long]
+        select.select_option(long)
         expect(facts).to_be_empty()
+        assert "scripted (default) · 128k context" in select.evaluate(labels)[0]
         select.select_option("scripted")
         expect(facts).to_contain_text("128k context")
+        assert select.evaluate(labels) == ["scripted (default)", long]
     assert complaints == []

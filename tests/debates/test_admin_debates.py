@@ -7,6 +7,7 @@ from django.contrib.staticfiles import finders
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from debates.models import Conversation, Message, Persona, Seat
@@ -47,6 +48,11 @@ def act(client: Client, action: str, *debates: Conversation) -> list[str]:
 
 def statuses(*debates: Conversation) -> list[str]:
     return [Conversation.objects.get(pk=debate.pk).status for debate in debates]
+
+
+def test_the_list_counts_rounds_as_the_pages_do(admin_client: Client, alice: User) -> None:
+    make(alice, started_at=timezone.now())
+    assert "1 of 3" in admin_client.get(DEBATES).content.decode()
 
 
 def test_thirty_debates_cost_as_many_queries_as_one(

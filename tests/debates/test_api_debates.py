@@ -155,7 +155,8 @@ def test_a_deleted_debate_is_gone(api: Client, alice: User) -> None:
     (debate,) = make(alice, status="RUNNING")
     assert api.delete(f"{DEBATES}{debate.pk}/").status_code == 204
     assert not Conversation.objects.exists()
-    assert api.get(f"{DEBATES}{debate.pk}/").status_code == 404
+    gone = api.get(f"{DEBATES}{debate.pk}/")
+    assert gone.status_code == 404 and "what was deleted is gone" in gone.json()["error"]["message"]
 
 
 @pytest.mark.parametrize(

@@ -69,6 +69,22 @@ def test_a_panel_without_look_ups_counts_none(page: Client, alice: User) -> None
     assert ">Look-ups and sources</span>" in html
 
 
+def test_look_ups_that_were_not_sent_are_told_and_counted_as_such(page: Client, alice: User) -> None:
+    debate = _debate(alice)
+    rest = {"tool": "arxiv", "outcome": Outcome.FAILED, "summary": "arXiv wants a rest."}
+    add_call(debate, **rest)
+    add_call(debate, **rest, ms=None)
+    told = " ".join(re.sub("<[^>]+>", "", _books(page, debate)).split())
+    assert "arXiv (query: &quot;zoos&quot;): Not asked: arXiv wants a rest." in told
+    assert "0.0 s" not in told
+    for number in range(2):
+        add_call(debate, **rest, ms=None, arguments={"query": f"zoo {number}"})
+    html = page.get(reverse("debates:books", args=[debate.pk]), headers=HTMX).content.decode()
+    told = " ".join(re.sub("<[^>]+>", "", html).split())
+    assert "arXiv: 3 look-ups not asked: arXiv wants a rest." in told
+    assert "4 look-ups, 1 failed, 3 not asked" in told
+
+
 def test_calls_that_failed_in_the_same_way_are_told_once(page: Client, alice: User) -> None:
     debate = _debate(alice)
     failed = {"tool": "arxiv", "outcome": Outcome.FAILED, "summary": "arXiv cannot be reached."}

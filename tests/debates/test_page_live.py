@@ -118,8 +118,8 @@ def test_forty_messages_need_as_many_queries_as_two(page: Client, alice: User) -
     [
         (Status.QUEUED, "as soon as a worker is free", {"pause", "stop"}),
         (Status.RUNNING, "Live", {"pause", "stop"}),
-        (Status.PAUSED, "Resume to go on at the next turn", {"resume", "stop"}),
-        (Status.STOPPED, "Somebody stopped it. Everything that was said is kept", set()),
+        (Status.PAUSED, "Resume to go on. A turn that was broken off is spoken anew", {"resume", "stop"}),
+        (Status.STOPPED, "Every finished turn is kept; one that was broken off is not", set()),
         (Status.FINISHED, "All rounds have been spoken", set()),
         (Status.FAILED, "The server is gone", {"resume"}),
     ],
@@ -241,15 +241,23 @@ def test_why_a_turn_begins_anew_stands_in_its_box_until_it_is_over(alice: User) 
         Notice("text", {"round": 1, "sender": "AGENT_A", "text": "Yes"}),
         Notice("turn", {**_turn(note="", retry_in_s=None).data, "sender": "AGENT_B"}),
     )
-    assert "The &lt;b&gt;server&lt;/b&gt; failed." in frames[0] and "asking m again in 6 s" in frames[0]
+    assert "The &lt;b&gt;server&lt;/b&gt; failed." in frames[0] and "asking m again in 7 s" in frames[0]
     assert "server" in frames[1] and "again in" not in frames[1]
     assert "server" not in frames[2] and "waiting for m" in frames[2]
+
+
+@pytest.mark.parametrize(("left_s", "words"), [(0.0, "1 s"), (0.3, "1 s"), (1.0, "1 s"), (1.1, "2 s")])
+def test_what_is_waited_for_is_never_told_as_no_time(alice: User, left_s: float, words: str) -> None:
+    frame = _frames(make_debate(alice), _turn(note="It is away.", retry_in_s=left_s))[0]
+    assert f"asking m again in {words}" in frame
 
 
 def test_a_debate_that_was_paused_for_its_model_says_why(page: Client, alice: User) -> None:
     html = _html(page, make_debate(alice, status=Status.PAUSED, error="Ollama is away. Start `ollama serve`."))
     assert "Ollama is away. Start <code>ollama serve</code>." in html
-    assert "<h2>Paused</h2>" in html and "When the cause is gone" in html and 'id="retry"' in html
+    assert (
+        "<h2>Paused</h2>" in html and "When the cause is gone, go on at the same turn" in html and 'id="retry"' in html
+    )
 
 
 @pytest.mark.parametrize(
@@ -302,7 +310,7 @@ def test_a_paused_page_shows_no_speaker(alice: User) -> None:
     late = Notice("text", {"round": 1, "sender": "AGENT_A", "text": "Too late."})
     frames = _frames(debate, paused, late)
     assert len(frames) == 1
-    assert "Resume to go on at the next turn" in frames[0]
+    assert "A turn that was broken off is spoken anew" in frames[0]
 
 
 def _clock(html: str) -> str:
@@ -361,7 +369,8 @@ def test_a_debate_on_the_small_model_is_shown_with_the_way_to_a_real_one(page: C
     debate = make_debate(alice)
     assert "AI_PROFILE=ollama" not in _html(page, debate)
     debate.seats.update(provider="embedded")
-    assert "AI_PROFILE=ollama\nOLLAMA_MODEL=qwen3:8b" in _html(page, debate)
+    html = _html(page, debate)
+    assert "<code>ollama pull qwen3:8b</code>" in html and "AI_PROFILE=ollama\nOLLAMA_MODEL=qwen3:8b" in html
 
 
 def test_a_failure_is_told_in_place_with_a_way_on(alice: User) -> None:

@@ -79,6 +79,12 @@ def test_a_call_that_is_over_tells_its_outcome_once(fragments: Fragments) -> Non
     assert html == _told(fragments, found)
 
 
+def test_a_call_that_was_not_sent_is_not_told_as_one_that_failed(fragments: Fragments) -> None:
+    html = _told(fragments, _tool("called"), _tool("not asked", ms=0, summary="Wikipedia wants a rest."))
+    assert '<li class="not-asked">' in html and "failed" not in html and "0.0 s" not in html
+    assert 'not asked: <span dir="auto">Wikipedia wants a rest.' in html
+
+
 def test_a_failure_is_told_plainly(fragments: Fragments) -> None:
     html = _told(fragments, _tool("called"), _tool("failed", summary="Wikipedia gave no answer within 8 s."))
     assert '<li class="failed">' in html

@@ -86,10 +86,16 @@ def test_a_price_of_ones_own_is_shown(settings: Settings) -> None:
 
 
 def test_a_select_shows_the_facts_beside_the_name(page: Client, scripted: ScriptedProvider) -> None:
-    html = _choice(page, ModelInfo("scripted", 40_960, tools=True), ModelInfo("small"))
-    facts = "40k context · tools"
-    assert f'<option value="scripted" selected data-facts="{facts}">scripted (default) · {facts}</option>' in html
+    models = ModelInfo("scripted", 40_960, tools=True), ModelInfo("large", 131_072), ModelInfo("small")
+    html, facts = _choice(page, *models), "128k context"
+    assert f'<option value="large" data-facts="{facts}">large · {facts}</option>' in html
     assert '<option value="small">small</option>' in html
+
+
+def test_what_is_known_of_the_chosen_one_stands_once(page: Client, scripted: ScriptedProvider) -> None:
+    html, facts = _choice(page, ModelInfo("scripted", 40_960, tools=True)), "40k context · tools"
+    chosen = f'selected label="scripted (default)" data-facts="{facts}">scripted (default) · {facts}</option>'
+    assert f'<option value="scripted" {chosen}' in html
 
 
 def test_below_it_stands_what_is_known_of_the_chosen_one(page: Client, scripted: ScriptedProvider) -> None:

@@ -246,4 +246,4 @@ def test_the_page_is_honest_about_the_embedded_model(page: Client, settings: Set
     settings.AI_PROFILE = "embedded"
     html = page.get(NEW).content.decode()
     assert "argues weakly and drifts" in html
-    assert "AI_PROFILE=ollama\nOLLAMA_MODEL=qwen3:8b" in html
+    assert "<code>ollama pull qwen3:8b</code>" in html and "AI_PROFILE=ollama\nOLLAMA_MODEL=qwen3:8b" in html

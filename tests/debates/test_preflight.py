@@ -229,7 +229,7 @@ def test_a_model_that_is_left_alone_for_a_while_was_asked_by_nobody(alice: User,
     assert provider.requests == []
     assert found.ok
     assert only(found.problems).level == "warning"
-    assert "left alone for a moment" in only(found.problems).message
+    assert "asked only now and then" in only(found.problems).message
     assert only(found.problems).message.endswith("The debate will wait and ask again.")
     assert [(seat.reachable, seat.key_accepted) for seat in found.seats] == [(None, None)] * 2
 

@@ -309,6 +309,37 @@ def test_the_round_is_the_one_of_the_last_message(
     assert (debate.total_rounds, debate.current_round) == (2, 2)
 
 
+@pytest.mark.parametrize("wish", [services.stop, services.pause])
+def test_the_round_that_was_told_is_never_taken_back(
+    debate: Conversation, scripted: ScriptedProvider, wish: Callable[[Conversation], None]
+) -> None:
+    told: list[int] = []
+
+    def publish(conversation_id: uuid.UUID, notice: Notice) -> None:
+        if "round" in notice.data:
+            told.append(notice.data["round"])
+        if notice.event == "turn" and notice.data["round"] == 2:
+            wish(debate)
+
+    for text in ("one", "two", "three"):
+        scripted.enqueue(text)
+    record(debate.pk, publish=publish)
+    debate.refresh_from_db()
+    told.append(debate.current_round)
+    assert told[-1] == 2 and told == sorted(told)
+    assert debate.total_rounds == 1, "of the last message"
+
+
+def test_a_debate_that_ends_early_is_in_the_round_of_its_last_message(
+    debate: Conversation, scripted: ScriptedProvider, viewer: Viewer
+) -> None:
+    for text in ("one", "Goodbye."):
+        scripted.enqueue(text)
+    record(debate.pk, publish=viewer)
+    debate.refresh_from_db()
+    assert (debate.status, debate.current_round) == (Status.FINISHED, 1)
+
+
 def test_the_database_connection_is_not_held_while_a_model_is_awaited(
     debate: Conversation, scripted: ScriptedProvider, viewer: Viewer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

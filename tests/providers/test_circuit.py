@@ -54,8 +54,8 @@ def test_failures_of_all_workers_in_a_row_open_it(clock: Clock) -> None:
     assert caught.value.retry_after_s == OPEN_S
     assert caught.value.retryable
     assert str(caught.value) == (
-        "Ollama failed 5 times in a row for m (server failed). It is left alone for a moment. Check that server, or "
-        "choose another model."
+        "Ollama failed 5 times in a row for m (server failed). It is asked only now and then until it answers. "
+        "Check that server, or choose another model."
     )
 
 

@@ -10,7 +10,8 @@ from pytest_django import Settings
 from providers.shared_cache import shared
 from tests.tools_app.tools import asked, found, run, session, tool
 from tools_app import closed, registry
-from tools_app.base import Call, FailureKind, Found, ToolFailure
+from tools_app.base import Call, CallEnded, FailureKind, Found, Phase, ToolFailure
+from tools_app.models import ToolCall
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -107,3 +108,15 @@ def test_what_is_over_here_may_have_begun_anew_elsewhere(
     closed._here.update(over)  # as in a process that knows of the first time alone
     assert look(alice, again, "c").startswith("ERROR: Later still.")
     assert again.asked == 1
+
+
+@pytest.mark.usefixtures("later")
+def test_a_look_up_that_was_not_sent_is_told_as_one(alice: User) -> None:
+    source = Source(ToolFailure(FailureKind.UPSTREAM, "Nothing answers.", retry_after_s=50))
+    with registry.use(tool(run=source)):
+        told = [run(session(alice), asked("look", query=query))[1] for query in "ab"]
+    ended = [next(one for one in progress if isinstance(one, CallEnded)) for progress in told]
+    assert [one.phase for one in ended] == [Phase.FAILED, Phase.NOT_ASKED]
+    failed, left = ToolCall.objects.order_by("pk")
+    assert (failed.not_asked, left.not_asked, left.ms) == (False, True, None)
+    assert left.summary == "Nothing answers."
