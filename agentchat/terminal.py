@@ -91,13 +91,13 @@ class Screen:
             left_s = max(1, ceil(data["retry_in_s"]))
             if left_s >= 2 * self._waits.get(model, 0):
                 self._waits[model] = left_s
-                self._aside(f"asking {model} again and again, next in {left_s} s")
+                self._aside(f"asking {model} again in {left_s} s")
         elif data["waiting_s"] and data["note"] == self._failure:
             self._once(f"{model} is thinking" if data["thinking"] else f"waiting for {model}")
 
     def _once(self, line: str) -> None:
-        """In a turn, however often it is told. Another number in it is no news."""
-        kind = re.sub(r"(?<!\S)\d[\d.]*", "", line)  # that of a model's name is
+        """In a turn, however often it is told. Another number of seconds, or of failures, is no news."""
+        kind = re.sub(r"(?<!\S)\d[\d.]*(?= (s|times)\b)", "", line)
         if kind not in self._told:
             self._told.add(kind)
             self._aside(line)

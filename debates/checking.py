@@ -164,7 +164,7 @@ def _budget(faults: Faults, name: str, limit: Any) -> None:
 def _options(faults: Faults, name: str, options: Mapping[str, Any]) -> dict[str, Any]:
     for key, value in options.items():
         if key not in OPTIONS:
-            faults.add(name, f"There is no option {str(key)[:40]!r}. Known are: {', '.join(OPTIONS)}.")
+            faults.add(name, f"There is no option {str(key)[:40]!r}. The options are: {', '.join(OPTIONS)}.")
         elif sentence := _option_fault(OPTIONS[key], value):
             faults.add(f"{name}.{key}", sentence)
     return dict(options)

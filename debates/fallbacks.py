@@ -40,7 +40,7 @@ def ask(
         rounds += 1
         if not _may_come_back(errors, watch.passed_s() - since_s, rounds):
             raise ProviderError(" ".join(dict.fromkeys(map(str, errors)))) from errors[-1]
-        yield TurnRestarted(f"{errors[-1]} All are asked anew.", speaker.model)
+        yield TurnRestarted(f"{errors[-1]} All models are asked again.", speaker.model)
         yield from watch.wait(PAUSE_S)
 
 

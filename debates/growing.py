@@ -1,6 +1,6 @@
 """Words that are being spoken, as the HTML that they will be once they are said.
 
-They are drawn about ten times a second. So what is settled of them, up to the last block of Markdown, is parsed once,
+They are drawn many times a second. So what is settled of them, up to the last block of Markdown, is parsed once,
 and only the rest each time.
 """
 
@@ -10,6 +10,10 @@ from debates.rendering import LIMIT, to_html
 
 # Of the part that is parsed each time.
 GROWING_LIMIT = 2000
+# A line ends where Markdown ends it, and not at each of the characters that Python knows.
+_LINES = re.compile(r"[^\n]*\n|[^\n]+")
+# Between the items of a list there may be empty lines.
+_ITEM = re.compile(r"[-*+]\s|\d{1,9}[.)]\s")
 _FENCE = re.compile(r"\s*(`{3,}(?=[^`]*$)|~{3,})")
 
 
@@ -21,15 +25,15 @@ def growing_to_html(text: str) -> str:
 
 
 def _settled(text: str) -> int:
-    """Where the last block begins: behind an empty line, not indented and not within code."""
+    """Where the last block begins: behind an empty line, not indented, not within code, and no further item."""
     settled = at = 0
     fence, after_empty = "", False
-    for line in text.splitlines(keepends=True):
-        if after_empty and not fence and not line[0].isspace():
+    for line in _LINES.findall(text):
+        if after_empty and not fence and not line[0].isspace() and not _ITEM.match(line):
             settled = at
         if mark := _FENCE.match(line):
             fence = _after(fence, mark[1], line)
-        after_empty = not line.strip()
+        after_empty = not line.strip(" \t\n")
         at += len(line)
     return settled
 

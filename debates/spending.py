@@ -81,18 +81,18 @@ class Account:
         self.conversation, self.trace_id, self._ear = conversation, trace.current_or_new(), ear
         if budget_of(conversation).is_limited:
             calls.price_anew(conversation.pk)
-        self._before, self._started = used_by(conversation), time.monotonic()
+        self._used, self._started = used_by(conversation), time.monotonic()
         self.turn = Used()
         self._round = 0
         self._limits_read_at = time.monotonic()
 
     @property
     def used(self) -> Used:
-        return replace(self._before, seconds=self.conversation.ran_s + time.monotonic() - self._started)
+        return replace(self._used, seconds=self.conversation.ran_s + time.monotonic() - self._started)
 
     def begin_turn(self, round_number: int, sender: str) -> None:
         """The first turn of a run may have been begun by an earlier one."""
-        may_have_begun = not self._round and self._before.requests
+        may_have_begun = not self._round and self._used.requests
         self.turn = used_in_turn(self.conversation.pk, sender, round_number) if may_have_begun else Used()
         self._round = round_number
         release_connection()
@@ -110,7 +110,7 @@ class Account:
         yield from calls.stream(profile, replace(request, ear=self._ear), errand, last_resort=last_resort)
 
     def _add(self, used: Used) -> None:
-        self._before, self.turn = self._before + used, self.turn + used
+        self._used, self.turn = self._used + used, self.turn + used
 
     def check_budget(self) -> None:
         """The limits may have been set anew since the run began. Raises `BudgetUsedUp`."""

@@ -124,7 +124,7 @@ def _a_fallback_spoke(wishes: Sequence[Wish], looks: Sequence[Look]) -> bool:
 def _unlisted(faults: checking.Faults, seats: Sequence[_Seen]) -> Iterator[Problem]:
     """No debate begins with such a model, whoever could stand in for it; but the look may have met a newer list."""
     for seen in seats:
-        if seen.look.model_found is False:
+        if seen.look.model_found is False and seen.look.error is None:
             for sentence in faults.get(f"{seen.name}.model", ()):
                 yield Problem(f"{seen.name}.model", "error", sentence)
 

@@ -155,7 +155,7 @@ def test_a_wait_after_a_failure_is_said_and_said_again_only_when_it_is_much_long
     out = _printed(screen, capsys, _turn(0), _turn(0, "It is away."), *told)
     assert out.splitlines()[2:] == [
         "  It is away.",
-        *(f"  asking m again and again, next in {seconds} s" for seconds in (1, 3, 6)),
+        *(f"  asking m again in {seconds} s" for seconds in (1, 3, 6)),
     ]
 
 
@@ -169,7 +169,7 @@ def test_models_that_fail_by_turns_are_each_told_of_once(screen: Screen, capsys:
     assert out.splitlines()[2:] == [
         "  It is away. n is asked instead.",
         "  Busy, try again in 4.4 s.",
-        "  asking n again and again, next in 5 s",
+        "  asking n again in 5 s",
     ]
 
 
@@ -182,7 +182,7 @@ def test_models_whose_names_differ_by_a_number_are_two(screen: Screen, capsys: p
 def test_the_next_turn_tells_of_its_failures_anew(screen: Screen, capsys: pytest.CaptureFixture[str]) -> None:
     failing = [_turn(0), _turn(0, "It is away."), _turn(2, "It is away.", retry_in_s=3.0)]
     out = _printed(screen, capsys, *failing, *failing)
-    assert out.count("  It is away.\n  asking m again and again, next in 3 s\n") == 2
+    assert out.count("  It is away.\n  asking m again in 3 s\n") == 2
 
 
 def test_a_model_that_is_only_slow_is_no_failure(screen: Screen, capsys: pytest.CaptureFixture[str]) -> None:

@@ -120,6 +120,15 @@ The end, with `code`.
 """
 
 
+@pytest.mark.parametrize(
+    "speech",
+    ["1. a\n\n2. b\n\n3. c", "- a\n\n- b\n", "a\u2028\n\u2028\nb", "abc\n\x0cdef", "a\x85\n\nb"],
+    ids=["numbers", "points", "line separator", "form feed", "next line"],
+)
+def test_it_is_parted_where_markdown_parts_it(speech: str) -> None:
+    assert growing_to_html(speech) == to_html(speech)
+
+
 @pytest.mark.parametrize("speech", [SPEECH, SPEECH * 15, "~~~~\n```\n\n**x**\n~~~~\n\n**y**"])
 def test_words_in_progress_look_as_they_will_once_they_are_said(speech: str) -> None:
     def seen(html: str) -> str:
