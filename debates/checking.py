@@ -132,11 +132,11 @@ def _provider_and_model(faults: Faults, models: Faults, seat: str, provider: str
         faults.add(f"{seat}.model", "This name is longer than 200 characters.")
         return provider, model
     try:
-        known = [info.name for info in registry.known_models(provider)]
+        known = registry.known_models(provider)
     except ProviderError:
         return provider, model  # its server is not up now; the debate will say so if it still is not when it starts
-    if known and model not in known:
-        models.add(f"{seat}.model", not_listed(provider, model, known))
+    if known and registry.named(model, known) is None:
+        models.add(f"{seat}.model", not_listed(provider, model, [info.name for info in known]))
     return provider, model
 
 

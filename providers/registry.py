@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -128,6 +128,11 @@ def known_models(name: str, *, max_age_s: float = _MODELS_AGE_S) -> list[ModelIn
 def models_known_now(name: str) -> list[ModelInfo]:
     """What the server offered when it last said so, however long ago; nobody is asked now."""
     return list(_known.get(get(name), _NOTHING).models)
+
+
+def named(model: str, listed: Iterable[ModelInfo]) -> ModelInfo | None:
+    """The model as its server lists it. Ollama's names may leave out the tag `latest`."""
+    return next((info for info in listed if info.name in (model, f"{model}:latest")), None)
 
 
 def _ask(provider: Provider) -> _Known:

@@ -31,11 +31,11 @@ def problem() -> str:
     if profile.name == "embedded":
         return ""
     try:
-        listed = [info.name for info in registry.known_models(profile.name)]
+        listed = registry.known_models(profile.name)
     except ProviderError as error:
         return str(error)
     model = profile.default_model
-    lists_none = not listed and profile.name != "ollama"  # which says nothing of what it answers for
-    if lists_none or model in listed or f"{model}:latest" in listed:
+    lists_none = not listed and profile.name != "ollama"  # a server that lists nothing may have it; Ollama has nothing
+    if lists_none or registry.named(model, listed):
         return ""
-    return checking.not_listed(profile.name, model, listed)
+    return checking.not_listed(profile.name, model, [info.name for info in listed])

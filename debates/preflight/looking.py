@@ -73,7 +73,7 @@ def look_at(wish: Wish) -> Look:
         return Look(reachable=False, error=error)
     except ProviderError:
         listed = []  # a server that lists nothing may answer all the same
-    info = next((info for info in listed if info.name == wish.model), None)
+    info = registry.named(wish.model, listed)
     begun = Look(
         model_found=info is not None if listed else None,
         context_length=info.context_length if info else None,

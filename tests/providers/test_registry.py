@@ -135,3 +135,10 @@ def test_importing_the_registry_loads_no_client_library() -> None:
     code = "import sys, providers.registry as r; r.profiles(); print(sorted({'openai', 'ollama'} & set(sys.modules)))"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert said.stdout == "[]\n"
+
+
+def test_a_tag_that_says_nothing_may_be_left_out() -> None:
+    listed = [ModelInfo("mistral:latest"), ModelInfo("qwen3:8b")]
+    assert registry.named("mistral", listed) == registry.named("mistral:latest", listed) == listed[0]
+    assert registry.named("qwen3:8b", listed) == listed[1]
+    assert registry.named("qwen3", listed) is None
