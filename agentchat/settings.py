@@ -166,12 +166,11 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     }
 else:
     # The threads of a worker outnumber the connections that PostgreSQL allows, but need one for moments only: they
-    # share these. One that the server has closed since, as when it was started anew, is found out and replaced. The
-    # pool tries less and less often to reach a server that is away; unless it soon begins anew, it would notice the
-    # server's return only after about as long as that was away.
+    # share these. One that the server has closed since is found out and replaced. The pool soon begins anew to try a
+    # server that is away; by itself it would notice the return only after about as long again.
     DATABASES["default"] |= {"CONN_MAX_AGE": 0, "CONN_HEALTH_CHECKS": True}
-    _OPTIONS = DATABASES["default"].setdefault("OPTIONS", {})
-    _OPTIONS["pool"] = {"min_size": 1, "max_size": 20, "timeout": 10, "reconnect_timeout": 10}
+    _POOL = {"pool": {"min_size": 1, "max_size": 20, "timeout": 10, "reconnect_timeout": 10}}
+    DATABASES["default"].setdefault("OPTIONS", {}).update(_POOL)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 AUTH_PASSWORD_VALIDATORS = [

@@ -26,7 +26,8 @@ from debates.proposals import (
     SeatProposal,
 )
 from providers import registry
-from providers.base import OPTIONS, Option, ProviderError
+from providers.base import ProviderError
+from providers.options import OPTIONS, Option
 from tools_app import registry as tools
 
 # Where none is like what was asked for.

@@ -11,7 +11,8 @@ from debates.forms_tools import NamesField
 from debates.models import Conversation, Persona, ToolsModeChoices
 from debates.proposals import SeatProposal
 from providers import registry
-from providers.base import OPTIONS, REPLY_TOKENS, Option
+from providers.base import REPLY_TOKENS
+from providers.options import OPTIONS, Option
 
 LANGUAGES = (
     ("en", "English"),

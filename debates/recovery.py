@@ -14,7 +14,6 @@ from debates.exchange import SHORTENED_CHARS
 from debates.slips import CallCutOff, LostInContext, OthersLanguage, OthersVoice, Stalled
 from debates.watch import Watch
 from providers.base import (
-    OPTIONS,
     REPLY_TOKENS,
     ChatRequest,
     CircuitOpen,
@@ -33,6 +32,7 @@ from providers.base import (
     ServerUnreachable,
     WrongCall,
 )
+from providers.options import OPTIONS
 
 RequestIn = Callable[[Form], ChatRequest]
 Change = Callable[[Form, ChatRequest], Form]

@@ -9,7 +9,6 @@ from typing import Any
 
 from providers import figures
 from providers.base import (
-    OPTIONS,
     REPLY_TOKENS,
     ChatMessage,
     ChatRequest,
@@ -23,6 +22,7 @@ from providers.base import (
 from providers.characters import Gathered, whole
 from providers.content_parts import parts_of
 from providers.openai_extras import cost_in
+from providers.options import OPTIONS
 from providers.reply_text import ReplyText
 from providers.tool_names import ToolNames, arguments_object, first_call_number, on_the_wire, wire_tool
 from providers.written_calls import LONGEST_CALL

@@ -11,8 +11,9 @@ from pytest_django import Settings
 
 from debates import forms
 from debates.models import Conversation
-from providers.base import OPTIONS, ChatRequest, Option
+from providers.base import ChatRequest
 from providers.ollama_wire import arguments_of
+from providers.options import OPTIONS, Option
 from providers.scripted import ScriptedProvider
 
 NEW, VALIDATE = reverse("debates:new"), reverse("debates:validate")

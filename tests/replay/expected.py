@@ -1,10 +1,7 @@
 """What must be seen of each case from outside. `Kind` is the outcome in a word; the checks are what it means here.
 
-Beside these, `always.py` holds for every case. Numbers of requests are those of the first turn; the second turn never
-meets the same refusal.
+Beside these, `always.py` holds for every case. Requests are those of the first turn; the second meets no refusal.
 """
-
-from collections.abc import Mapping
 
 from tests.fakes.request_rules import calls_of, messages_of, tool_messages
 from tests.replay.asking import (
@@ -59,7 +56,7 @@ from tests.replay.kinds import (
 )
 from tests.replay.scenarios import LONG_TOOL, SECRET_THOUGHT
 
-EXPECTED: Mapping[str, Expected] = {
+EXPECTED: dict[str, Expected] = {
     # --- context window
     "F001": less_history(
         drops("What shall we discuss"),
