@@ -229,9 +229,8 @@ class Keeper:
     def look(self, held: list[Lease]) -> None:
         """Mark the leases that were lost. Count and sum of the fences tell at once that none was: a debate that ended
         is missing, and a fence only grows."""
-        own = Conversation.objects.filter(lease_owner=PROCESS, status=Status.RUNNING)
         alive = [lease for lease in held if not lease.lost]
-        found = own.aggregate(count=Count("pk"), fences=Sum("fence", default=0))
+        found = _running(alive).aggregate(count=Count("pk"), fences=Sum("fence", default=0))
         if (found["count"], found["fences"]) == (len(alive), sum(lease.fence for lease in alive)):
             return
         ids = {lease.conversation_id for lease in held}

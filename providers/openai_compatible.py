@@ -6,8 +6,10 @@ shows what servers really send. The package keeps the addresses, the keys, the c
 
 import asyncio
 import json
+from base64 import b64encode
 from collections.abc import AsyncGenerator, Generator, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager, suppress
+from urllib.parse import unquote, urlsplit
 
 import aiohttp
 
@@ -18,7 +20,7 @@ import openai
 from openai.types.chat import ChatCompletionChunk
 
 from providers import bodies
-from providers.base import ChatRequest, Chunk, ContentRefused, ModelInfo, ProviderError
+from providers.base import ChatRequest, Chunk, ContentRefused, ModelInfo, ProviderError, RequestRefused
 from providers.event_stream import EventLines, error_of
 from providers.failures import OTHER_SHAPE, Server
 from providers.finishes import without_key
@@ -31,7 +33,7 @@ from providers.waits import seconds_of
 _CONNECT_TIMEOUT_S = 10
 _MODELS_TIMEOUT_S = 3
 # 0 is aiohttp's word for no limit: each debate that waits holds a connection. Many servers close idle ones soon.
-_LIMITS = httpx2.Limits(max_connections=0, keepalive_expiry=15)
+_LIMITS = httpx2.Limits(max_connections=0, keepalive_expiry=4)
 # How long the token counts and the end of the stream are waited for once the reply is whole. Reading to the end lets
 # the connection be used again.
 _TAIL_S = 2
@@ -64,17 +66,18 @@ class OpenAICompatibleProvider:
             key_setting="OPENAI_API_KEY",
             address_remedy="The address of an API usually ends in /v1. Check OPENAI_BASE_URL.",
         )
+        self._address, self._sign_in = _signed_in(self._server.address)
         self.keeps_connections = keeps_connections
         self._client = PerProcess(self._make_client)
 
     def _make_client(self) -> openai.AsyncOpenAI:
         # No read timeout: a server may load a model for minutes, and the consumer of a stream has a clock of its own.
         client = openai.AsyncOpenAI(
-            base_url=self._server.address,
+            base_url=self._address,
             api_key=self._server.key or "none",  # for an empty one the package would take OPENAI_API_KEY
             max_retries=0,
             timeout=httpx2.Timeout(None, connect=_CONNECT_TIMEOUT_S),
-            default_headers=None if self.keeps_connections else {"Connection": "close"},
+            default_headers=self._sign_in | ({} if self.keeps_connections else {"Connection": "close"}),
             http_client=openai.DefaultAioHttpClient(limits=_LIMITS, event_hooks={"response": [_shorten]}),
         )
         if not self._server.key:  # A server without a key is not OpenAI: do not send it OPENAI_ORG_ID.
@@ -202,6 +205,23 @@ class OpenAICompatibleProvider:
             raise self._server.failed("ended the connection without an answer") from error
         except httpx2.RequestError as error:
             raise self._server.failed("broke off in the middle of the reply") from error
+        except aiohttp.ClientError:  # the cause is left out: it quotes what came
+            raise self._server.failed("sent something that is not HTTP") from None
+        except ValueError:  # from None: it may quote the key
+            raise RequestRefused(
+                f"{self._server.label} cannot be asked: its address or its key has characters that HTTP does not take. "
+                "Check OPENAI_BASE_URL and OPENAI_API_KEY."
+            ) from None
+
+
+def _signed_in(address: str) -> tuple[str, dict[str, str]]:
+    """The address without the user and the password that it may hold, and the header that says them."""
+    parts = urlsplit(address)
+    told, at, host = parts.netloc.rpartition("@")
+    if not at:
+        return address, {}
+    token = b64encode(unquote(told).encode()).decode()
+    return parts._replace(netloc=host).geturl(), {"Authorization": f"Basic {token}"}
 
 
 async def _shorten(response: httpx2.Response) -> None:

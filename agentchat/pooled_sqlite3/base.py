@@ -38,7 +38,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
         with _lock:
             kept = _kept[os.getpid(), str(conn_params["database"])]
             if kept:
-                return kept.pop()
+                pooled = kept.pop()
+                pooled.execute("PRAGMA foreign_keys = ON")  # as of a new one, whatever was done with it
+                return pooled
         connection: sqlite3.Connection = super().get_new_connection(conn_params)
         return connection
 
@@ -55,6 +57,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             return _gates[key]
 
     def _start_transaction_under_autocommit(self) -> None:
+        self._leave()  # of one that was broken off
         gate = self._gate()
         self._inside = gate if gate.enter() else None
         try:
@@ -64,8 +67,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
             raise
 
     def _commit(self) -> None:
-        super()._commit()  # type: ignore[misc]  # django-stubs does not know it
-        self._leave()
+        try:
+            super()._commit()  # type: ignore[misc]  # django-stubs does not know it
+        finally:
+            self._leave()
 
     def _rollback(self) -> None:
         try:
@@ -89,7 +94,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def _keep(self, connection: sqlite3.Connection) -> bool:
         with _lock:
             kept = _kept[os.getpid(), str(self.settings_dict["NAME"])]
-            fits = len(kept) < MOST_KEPT and not connection.in_transaction and not self.errors_occurred
+            fits = len(kept) < MOST_KEPT and not connection.in_transaction and not self.in_atomic_block
+            fits = fits and not self.errors_occurred
             if fits:
                 kept.append(connection)
             return fits

@@ -5,10 +5,12 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
 
 from agentchat.pooled_sqlite3 import gate
 from agentchat.pooled_sqlite3.gate import Gate
@@ -171,6 +173,16 @@ def _break_off() -> None:
     connection.close()
 
 
+def _interrupt_the_commit() -> None:
+    with (
+        mock.patch.object(BaseDatabaseWrapper, "_commit", side_effect=KeyboardInterrupt),
+        pytest.raises(KeyboardInterrupt),
+        transaction.atomic(),
+    ):
+        User.objects.update(first_name="A")
+    connection.connection.rollback()
+
+
 def _fail_to_begin() -> None:
     connection.ensure_connection()
     connection.connection.execute("BEGIN")
@@ -179,7 +191,7 @@ def _fail_to_begin() -> None:
     connection.connection.rollback()
 
 
-@pytest.mark.parametrize("end", [_commit, _roll_back, _break_off, _fail_to_begin])
+@pytest.mark.parametrize("end", [_commit, _roll_back, _break_off, _interrupt_the_commit, _fail_to_begin])
 def test_whoever_is_done_leaves_it(database_gate: Gate, end: Callable[[], None]) -> None:
     end()
     assert Visitor(database_gate.enter).gets_through()

@@ -149,3 +149,14 @@ def test_the_keeper_does_not_take_back_what_was_given_back(debate: Conversation)
     leases.give_back(mine)
     Keeper().renew([mine])  # it had looked before
     assert claimed(debate).fence == 2
+
+
+def test_a_run_that_nobody_has_any_more_does_not_hide_one_that_was_lost(
+    debate: Conversation, alice: User, proposal: DebateProposal
+) -> None:
+    """It has the same fence, so that count and sum would be as before."""
+    claimed(services.create_debate(alice, proposal, start=False).conversation)
+    mine = claimed(debate)
+    services.stop(debate)
+    Keeper().look([mine])
+    assert mine.lost
