@@ -94,8 +94,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def _keep(self, connection: sqlite3.Connection) -> bool:
         with _lock:
             kept = _kept[os.getpid(), str(self.settings_dict["NAME"])]
-            fits = len(kept) < MOST_KEPT and not connection.in_transaction and not self.in_atomic_block
-            fits = fits and not self.errors_occurred
+            spoilt = connection.in_transaction or self.in_atomic_block or self.errors_occurred
+            fits = len(kept) < MOST_KEPT and not spoilt
             if fits:
                 kept.append(connection)
             return fits

@@ -71,6 +71,13 @@ def cast() -> Cast:
     return Cast()
 
 
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in real use; elsewhere what only time can mend fails at once."""
+    monkeypatch.setattr(recovery, "MOST_WAITS", 120)
+    monkeypatch.setattr(recovery, "MOST_WAITS_BEFORE_ANOTHER", 5)
+
+
 def restarts(events: list[Event]) -> list[TurnRestarted]:
     return [event for event in events if isinstance(event, TurnRestarted)]
 
@@ -96,9 +103,7 @@ def test_its_own_model_stands_in_for_nobody(cast: Cast) -> None:
     assert (last.provider, last.stood_in_for) == ("openai", "")
 
 
-def test_what_can_be_waited_out_is_not_a_reason_to_switch(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recovery, "MOST_WAITS", 120)
-    monkeypatch.setattr(recovery, "MOST_WAITS_BEFORE_ANOTHER", 5)
+def test_what_can_be_waited_out_is_not_a_reason_to_switch(cast: Cast, patient: None) -> None:
     cast.own.enqueue(ServerUnreachable("Away."))
     cast.own.enqueue("Back.")
     last = cast.turn(cast.second)[-1]
@@ -106,10 +111,8 @@ def test_what_can_be_waited_out_is_not_a_reason_to_switch(cast: Cast, monkeypatc
     assert last.content == "Back."
 
 
-def test_one_that_stays_away_is_not_waited_out_to_the_end(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_that_stays_away_is_not_waited_out_to_the_end(cast: Cast, patient: None) -> None:
     """Also where nobody counts failures for all workers."""
-    monkeypatch.setattr(recovery, "MOST_WAITS", 120)
-    monkeypatch.setattr(recovery, "MOST_WAITS_BEFORE_ANOTHER", 5)
     for _ in range(100):
         cast.own.enqueue(ServerUnreachable("Away."))
     cast.second.enqueue("Tax them.")
@@ -120,9 +123,7 @@ def test_one_that_stays_away_is_not_waited_out_to_the_end(cast: Cast, monkeypatc
     assert len(cast.own.requests) == recovery.MOST_WAITS_BEFORE_ANOTHER + 1
 
 
-def test_one_that_is_being_loaded_is_waited_for(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recovery, "MOST_WAITS", 120)
-    monkeypatch.setattr(recovery, "MOST_WAITS_BEFORE_ANOTHER", 5)
+def test_one_that_is_being_loaded_is_waited_for(cast: Cast, patient: None) -> None:
     for _ in range(20):
         cast.own.enqueue(Loading("It is loading."))
     cast.own.enqueue("Ready.")
@@ -157,9 +158,7 @@ def test_when_nothing_is_left_the_turn_fails_with_all_reasons(cast: Cast) -> Non
     assert last == TurnFailed(1, A, "No key. Not this.")
 
 
-def test_all_are_asked_anew_while_one_may_come_back(cast: Cast, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recovery, "MOST_WAITS", 120)
-    monkeypatch.setattr(recovery, "MOST_WAITS_BEFORE_ANOTHER", 5)
+def test_all_are_asked_anew_while_one_may_come_back(cast: Cast, patient: None) -> None:
     for _ in range(3):
         cast.own.enqueue(CLOSED_DOOR)
         cast.second.enqueue(CredentialsRefused("No key."))
@@ -196,10 +195,8 @@ def test_tools_that_a_stand_in_refuses_are_no_fault_of_the_agents_own_model(cast
 
 @pytest.mark.parametrize("kind", [EmptyReply, WrongCall])
 def test_what_costs_tokens_each_time_is_not_tried_in_rounds(
-    cast: Cast, monkeypatch: pytest.MonkeyPatch, kind: type[ProviderError]
+    cast: Cast, patient: None, kind: type[ProviderError]
 ) -> None:
-    monkeypatch.setattr(recovery, "MOST_WAITS", 120)
-    monkeypatch.setattr(recovery, "MOST_WAITS_BEFORE_ANOTHER", 5)
     for _ in range(9):
         cast.own.enqueue(kind("Nothing."))
         cast.second.enqueue(kind("Nothing either."))
